@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "core/error.hpp"
@@ -21,6 +21,8 @@
 #include "statistics/quantiles.hpp"
 
 namespace opshap::cli {
+
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -62,33 +64,6 @@ void require_keeps(const Estimator& estimator, std::optional<std::int64_t> budge
 
 }  // namespace
 
-void add_attribute_options(CLI::App& command, AttributeOptions& options) {
-  add_game_options(command, options);
-  CLI::Option* method = command.add_option(
-      "--method", options.method,
-      "One of `opshap list estimators`, or peer:FOLDER, a program in any language; without it opshap "
-      "chooses one");
-  command
-      .add_option("--explainer", options.explainer,
-                  "With --operator: a trained explainer (safetensors) that explains in place of --method")
-      ->excludes(method);
-  add_force(command, options.force);
-  command.add_option(
-      "--figure", options.figure,
-      "With --operator: draw input, output, attribution and query point (.svg, .pdf or .png), with the numbers in a "
-      "CSV file beside it; one input, one query");
-  command.add_option("--budget", options.budget,
-                     "The most distinct coalitions to evaluate, the empty and the grand one among them: 1000, 1e3, "
-                     "2^10, or 8n for eight times the players");
-  command.add_flag("--sort", options.sorted, "The largest value first in the table");
-  command.add_option("--nodes", options.nodes,
-                     "Quadrature nodes of integrated_gradients (default 50) and mean_field (default 16)");
-  command.add_option("--rule", options.rule, "Quadrature rule of integrated_gradients: midpoint or gauss_legendre");
-  command.add_flag(
-      "--minimum-norm", options.minimum_norm,
-      "Where the sample does not determine a regression, give its minimum-norm solution instead of refusing it");
-}
-
 void choose_method(AttributeOptions& options, const Game& game) {
   for (const auto& [given, option] : {std::pair(options.nodes.has_value(), "--nodes"),
                                       {options.rule.has_value(), "--rule"},
@@ -107,17 +82,16 @@ void choose_method(AttributeOptions& options, const Game& game) {
   }
 }
 
-nlohmann::ordered_json chosen_json(const AttributeOptions& options, const Attribution& attribution) {
+Json chosen_json(const AttributeOptions& options, const Attribution& attribution) {
   Measured bar = Measured::undefined("the method has no standard errors: its error is not of sampling");
   if (attribution.exact) bar = Measured::of(0);
   if (attribution.standard_errors) bar = relative(norm(*attribution.standard_errors), norm(attribution.values));
-  nlohmann::ordered_json step = {{"method", options.method},
-                                 {"error_bar", nullptr},
-                                 {"seconds", attribution.game_seconds + attribution.estimator_seconds}};
-  if (bar.value) step["error_bar"] = *bar.value;
-  nlohmann::ordered_json chosen = {{"error_bar", step["error_bar"]}};
+  const Json error_bar = bar.value ? Json(*bar.value) : Json(nullptr);
+  Json chosen = {{"error_bar", error_bar}};
   if (!bar.value) chosen["error_bar_why"] = bar.why;
-  chosen["steps"] = nlohmann::ordered_json::array({step});
+  chosen["steps"] = Json::array({{{"method", options.method},
+                                  {"error_bar", error_bar},
+                                  {"seconds", attribution.game_seconds + attribution.estimator_seconds}}});
   return chosen;
 }
 
@@ -259,10 +233,8 @@ std::string csv(const Values& values) {
 
 void require_values_file(const std::filesystem::path& out) {
   if (out.empty() || out == "-") return;
-  const std::string ending = out.extension().string();
-  for (const char* known : {".npy", ".npz", ".csv", ".json"}) {
-    if (ending == known) return;
-  }
+  const std::set<std::string> known = {".npy", ".npz", ".csv", ".json"};
+  if (known.contains(out.extension().string())) return;
   // What is no regular file has no ending: a device, a pipe.
   const auto kind = std::filesystem::status(out).type();
   if (kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular &&
@@ -272,7 +244,7 @@ void require_values_file(const std::filesystem::path& out) {
                                 " (its ending says no format that values have). Give .npy, .npz, .csv or .json."));
 }
 
-void write_values(const std::filesystem::path& out, const Values& values, const nlohmann::ordered_json& json) {
+void write_values(const std::filesystem::path& out, const Values& values, const Json& json) {
   const std::string ending = out == "-" ? ".npy" : out.extension().string();
   if (ending == ".npz") return write_file(out, npz(values));
   if (ending == ".csv") return write_file(out, csv(values));
@@ -285,16 +257,18 @@ namespace {
 /// Rows of the table for people; --json has all.
 constexpr std::size_t most_rows = 40;
 
-void add_blocks(nlohmann::ordered_json& object, const std::optional<MeshBlocks>& blocks) {
-  if (!blocks) return;
-  object["blocks"] = blocks->count;
-  object["block_of_player"] = blocks->of_player;
+void add_shown(Json& object, const Shown& shown) {
+  if (!shown.path.empty()) object["path"] = shown.path;
+  if (shown.blocks) object.update(Json{{"blocks", shown.blocks->count}, {"block_of_player", shown.blocks->of_player}});
+  if (shown.chosen.is_object()) object.update(shown.chosen);
+  object.update(shown.more);
 }
 
-void print_blocks(const std::optional<MeshBlocks>& blocks) {
-  if (!blocks) return;
-  std::cout << fmt::format("{} of {} blocks of the mesh hold points and play; --json says which.\n",
-                           blocks->of_player.size(), blocks->count);
+void print_game(const Shown& shown) {
+  if (shown.blocks)
+    std::cout << fmt::format("{} of {} blocks of the mesh hold points and play; --json says which.\n",
+                             shown.blocks->of_player.size(), shown.blocks->count);
+  if (!shown.path.empty()) std::cout << "game computed by " << shown.path << '\n';
 }
 
 /// Three digits of a value that has an error, six of another one. What rounding leaves of 0 is 0.
@@ -363,12 +337,10 @@ void print_table(const std::string& method, const Attribution& attribution, cons
 }
 
 /// A name without the quotes of JSON.
-std::string words(const nlohmann::ordered_json& name) {
-  return name.is_string() ? name.get<std::string>() : name.dump();
-}
+std::string words(const Json& name) { return name.is_string() ? name.get<std::string>() : name.dump(); }
 
 /// Which method answered where none was asked for, and how well it is known.
-void print_chosen(const nlohmann::ordered_json& chosen) {
+void print_chosen(const Json& chosen) {
   const auto& bar = chosen["error_bar"];
   std::cout << "chosen by opshap (--method names another one); relative error: "
             << (bar.is_null() ? "not known, " + chosen["error_bar_why"].get<std::string>()
@@ -376,14 +348,10 @@ void print_chosen(const nlohmann::ordered_json& chosen) {
             << '\n';
 }
 
-}  // namespace
-
-nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
-                                        const Attribution& attribution, const std::string& path) {
-  nlohmann::ordered_json object = {
-      {"method", method}, {"players", attribution.values.size()}, {"values", attribution.values}};
-  object["standard_errors"] = nullptr;
-  if (attribution.standard_errors) object["standard_errors"] = *attribution.standard_errors;
+/// An attribution as one JSON object.
+Json attribution_json(const Globals& globals, const std::string& method, const Attribution& attribution) {
+  Json object = {{"method", method}, {"players", attribution.values.size()}, {"values", attribution.values}};
+  object["standard_errors"] = attribution.standard_errors ? Json(*attribution.standard_errors) : Json(nullptr);
   if (attribution.error_samples > 0) object["error_samples"] = attribution.error_samples;
   object["empty"] = attribution.empty;
   object["grand"] = attribution.grand;
@@ -394,52 +362,46 @@ nlohmann::ordered_json attribution_json(const Globals& globals, const std::strin
   object["seed"] = globals.seed;
   object["seconds"] = {{"game", attribution.game_seconds}, {"estimator", attribution.estimator_seconds}};
   object["exact"] = attribution.exact;
-  object["minimum_norm"] = nullptr;
-  if (const auto& rank = attribution.minimum_norm)
-    object["minimum_norm"] = {{"rank", rank->found}, {"needed_rank", rank->needed}};
-  if (!path.empty()) object["path"] = path;
+  const auto& rank = attribution.minimum_norm;
+  object["minimum_norm"] = rank ? Json{{"rank", rank->found}, {"needed_rank", rank->needed}} : Json(nullptr);
   return object;
 }
 
-nlohmann::ordered_json shown_json(const Globals& globals, const std::string& method, const Attribution& attribution,
-                                  const Shown& shown) {
-  nlohmann::ordered_json object = attribution_json(globals, method, attribution, shown.path);
-  add_blocks(object, shown.blocks);
-  if (shown.chosen.is_object()) object.update(shown.chosen);
-  object.update(shown.more);
+}  // namespace
+
+Json shown_json(const Globals& globals, const std::string& method, const Attribution& attribution, const Shown& shown) {
+  Json object = attribution_json(globals, method, attribution);
+  add_shown(object, shown);
   return object;
 }
 
-nlohmann::ordered_json attributions_json(const Globals& globals, const std::string& method,
-                                         const std::vector<std::vector<Attribution>>& attributions,
-                                         const Explained& explained, const Shown& shown) {
-  nlohmann::ordered_json object = {
+Json attributions_json(const Globals& globals, const std::string& method,
+                       const std::vector<std::vector<Attribution>>& attributions, const Explained& explained,
+                       const Shown& shown) {
+  Json object = {
       {"method", method}, {"players", attributions.front().front().values.size()}, {explained.key, explained.names}};
   for (const char* key : {"values", "standard_errors", "empty", "grand", "efficiency_gap", "distinct", "evaluations",
                           "gradients", "exact", "minimum_norm"}) {
-    object[key] = nlohmann::ordered_json::array();
+    object[key] = Json::array();
   }
-  nlohmann::ordered_json seconds = {{"game", 0.0}, {"estimator", 0.0}};
+  double game_seconds = 0, estimator_seconds = 0;
   for (const std::vector<Attribution>& of_input : attributions) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    Json rows = Json::array();
     for (const Attribution& attribution : of_input) {
-      rows.push_back(attribution_json(globals, method, attribution, {}));
-      seconds["game"] = seconds["game"].get<double>() + attribution.game_seconds;
-      seconds["estimator"] = seconds["estimator"].get<double>() + attribution.estimator_seconds;
+      rows.push_back(attribution_json(globals, method, attribution));
+      game_seconds += attribution.game_seconds;
+      estimator_seconds += attribution.estimator_seconds;
     }
     for (auto& [key, column] : object.items()) {
       if (!rows.front().contains(key) || key == "method" || key == "players") continue;
-      nlohmann::ordered_json of_queries = nlohmann::ordered_json::array();
+      Json of_queries = Json::array();
       for (const auto& row : rows) of_queries.push_back(row[key]);
       column.push_back(explained.names.size() == 1 ? of_queries.front() : of_queries);
     }
   }
   object["seed"] = globals.seed;
-  object["seconds"] = seconds;
-  if (!shown.path.empty()) object["path"] = shown.path;
-  add_blocks(object, shown.blocks);
-  if (shown.chosen.is_object()) object.update(shown.chosen);
-  object.update(shown.more);
+  object["seconds"] = {{"game", game_seconds}, {"estimator", estimator_seconds}};
+  add_shown(object, shown);
   return object;
 }
 
@@ -464,8 +426,7 @@ void print_attributions(const Globals& globals, const std::string& method,
     std::cout << fmt::format("The first {} of {} rows.\n", rows, all);
   std::cout << fmt::format("{}: {} inputs, {} {} each; --json and --out have all values.\n", method,
                            attributions.size(), explained.names.size(), explained.key);
-  print_blocks(shown.blocks);
-  if (!shown.path.empty()) std::cout << "game computed by " << shown.path << '\n';
+  print_game(shown);
 }
 
 void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
@@ -473,8 +434,7 @@ void print_attribution(const Globals& globals, const std::string& method, const 
   if (globals.json) return print_json(shown_json(globals, method, attribution, shown));
   print_table(method, attribution, shown);
   if (shown.chosen.is_object()) print_chosen(shown.chosen);
-  print_blocks(shown.blocks);
-  if (!shown.path.empty()) std::cout << "game computed by " << shown.path << '\n';
+  print_game(shown);
 }
 
 }  // namespace opshap::cli

@@ -3,12 +3,10 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/cli11_fwd.hpp"
 #include "cli/game_options.hpp"
 #include "cli/globals.hpp"
 #include "core/domain.hpp"
@@ -30,9 +28,6 @@ struct AttributeOptions : GameOptions {
   bool force = false;               ///< --force: an explainer that was trained for something else
   bool sorted = false;              ///< --sort: the table begins with the largest value
 };
-
-/// Adds them to the subcommand. Whether --method or --explainer is given is checked by whoever runs.
-void add_attribute_options(CLI::App& command, AttributeOptions& options);
 
 /// The method that answers where none is asked for: `exact` up to 12 players, the mean field where the game has a
 /// closure, integrated gradients where it has gradients, antithetic permutations at 16n else. Sets method, and budget
@@ -78,13 +73,6 @@ void require_values_file(const std::filesystem::path& out);
 /// row for each player; .json has `json`.
 void write_values(const std::filesystem::path& out, const Values& values, const nlohmann::ordered_json& json);
 
-/// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none),
-/// error_samples (of how many orderings they are, where they are of orderings), empty, grand, efficiency_gap, distinct,
-/// evaluations, gradients, seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and needed_rank of a
-/// system that does not determine the values), path (how the game was computed, Game::path, where it tells).
-nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
-                                        const Attribution& attribution, const std::string& path);
-
 /// What is said beside the numbers of an attribution.
 struct Shown {
   std::string path = {};                    ///< how the game was computed, Game::path
@@ -108,7 +96,11 @@ struct Explained {
 nlohmann::ordered_json attributions_json(const Globals& globals, const std::string& method,
                                          const std::vector<std::vector<Attribution>>& attributions,
                                          const Explained& explained, const Shown& shown);
-/// attribution_json() with the same keys more.
+/// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none),
+/// error_samples (of how many orderings they are, where they are of orderings), empty, grand, efficiency_gap, distinct,
+/// evaluations, gradients, seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and needed_rank of a
+/// system that does not determine the values), path (how the game was computed, Game::path, where it tells), and the
+/// same keys more.
 nlohmann::ordered_json shown_json(const Globals& globals, const std::string& method, const Attribution& attribution,
                                   const Shown& shown);
 

@@ -1,7 +1,10 @@
 #include "cli/command_table.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "cli/globals.hpp"
@@ -10,6 +13,7 @@
 #include "core/names.hpp"
 #include "estimators/registry.hpp"
 #include "pde/registry.hpp"
+#include "reporting/table.hpp"
 
 namespace opshap::cli {
 
@@ -47,13 +51,6 @@ OptionRow row_of(const CLI::Option& option) {
   return row;
 }
 
-void collect(const CommandTable& table, const std::string& path,
-             std::vector<std::pair<std::string, const CommandTable*>>& all) {
-  all.emplace_back(path, &table);
-  for (const CommandTable& command : table.commands)
-    collect(command, path + (path.empty() ? "" : " ") + command.name, all);
-}
-
 }  // namespace
 
 CommandTable table_of(const CLI::App& app) {
@@ -65,9 +62,11 @@ CommandTable table_of(const CLI::App& app) {
   return table;
 }
 
-std::vector<std::pair<std::string, const CommandTable*>> all_commands(const CommandTable& table) {
-  std::vector<std::pair<std::string, const CommandTable*>> all;
-  collect(table, "", all);
+std::vector<std::pair<std::string, const CommandTable*>> all_commands(const CommandTable& table,
+                                                                      const std::string& path) {
+  std::vector<std::pair<std::string, const CommandTable*>> all = {{path, &table}};
+  for (const CommandTable& command : table.commands)
+    std::ranges::move(all_commands(command, path + (path.empty() ? "" : " ") + command.name), std::back_inserter(all));
   return all;
 }
 
@@ -75,23 +74,14 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string joined(const Words& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
+std::string joined(const Words& words, const char* between) { return fmt::format("{}", fmt::join(words, between)); }
 
 /// One line in single quotes, as all three shells read them; fish alone knows backslashes there.
 std::string quoted(const std::string& text, bool fish = false) {
   std::string inside;
   for (const char letter : text) {
-    if (letter == '\'') {
-      inside += fish ? "\\'" : "'\\''";
-    } else if (letter == '\\' && fish) {
-      inside += "\\\\";
-    } else {
-      inside += letter == '\n' ? ' ' : letter;
-    }
+    if (letter == '\'' || (letter == '\\' && fish)) inside += fish ? "\\" : "'\\'";
+    inside += letter == '\n' ? ' ' : letter;
   }
   return "'" + inside + "'";
 }
@@ -210,13 +200,7 @@ std::string escaped(const std::string& text) {
   for (const char letter : text) {
     if (begins && (letter == '.' || letter == '\'')) out += "\\&";
     begins = letter == '\n';
-    if (letter == '\\') {
-      out += "\\e";
-    } else if (letter == '-') {
-      out += "\\-";
-    } else {
-      out += letter;
-    }
+    out += letter == '\\' ? "\\e" : letter == '-' ? "\\-" : std::string(1, letter);
   }
   return out;
 }
@@ -224,15 +208,10 @@ std::string escaped(const std::string& text) {
 std::string bold(const std::string& text) { return "\\fB" + escaped(text) + "\\fR"; }
 
 std::string names_of(const OptionRow& option) {
-  std::string names;
-  for (const std::string& name : option.names) names += (names.empty() ? "" : ", ") + bold(name);
+  const std::string names = reporting::listing(option.names, bold);
   if (option.positional || !option.takes_value) return names;
-  std::string value = "VALUE";
-  if (!option.choices.empty() && option.choices.size() <= 5) {
-    value.clear();
-    for (const std::string& choice : option.choices) value += (value.empty() ? "" : "|") + choice;
-  }
-  return names + " \\fI" + escaped(value) + "\\fR";
+  const bool few = !option.choices.empty() && option.choices.size() <= 5;
+  return names + " \\fI" + escaped(few ? joined(option.choices, "|") : "VALUE") + "\\fR";
 }
 
 std::string entry(const std::string& head, const std::string& text) {
@@ -271,7 +250,7 @@ std::string page_name(const std::string& path) {
 std::string man_page(const CommandTable& table, const std::string& path) {
   const CommandTable& command = find(table, path);
   const std::string call = "opshap" + (path.empty() ? "" : " " + path);
-  std::string name = page_name(path);
+  const std::string name = page_name(path);
   std::string title = name;
   std::ranges::transform(title, title.begin(), [](char letter) {
     return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;

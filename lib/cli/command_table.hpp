@@ -29,7 +29,8 @@ CommandTable table_of(const CLI::App& app);
 
 /// All commands of a table with their paths ("data import npy"; empty for the application), each before its
 /// subcommands.
-std::vector<std::pair<std::string, const CommandTable*>> all_commands(const CommandTable& table);
+std::vector<std::pair<std::string, const CommandTable*>> all_commands(const CommandTable& table,
+                                                                      const std::string& path = "");
 
 /// A script that teaches a shell to complete commands, options and the values that are known; everything else is a
 /// file. `source <(opshap completion bash)` in ~/.bashrc, the same for zsh in ~/.zshrc after compinit, and `opshap

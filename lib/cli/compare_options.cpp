@@ -1,13 +1,14 @@
 #include "cli/compare_options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "cli/doctor.hpp"
-#include "cli/reference_options.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
@@ -19,31 +20,6 @@
 #include "runs/row_files.hpp"
 
 namespace opshap::cli {
-
-void add_compare_options(CLI::App& command, CompareOptions& options) {
-  add_game_options(command, options);
-  command.add_option("--suite", options.suite,
-                     "Many games instead of one: a name of `opshap list suites` or a .toml file; --out FOLDER gets a "
-                     "folder for each game and report.html over all. --operator replaces its operators");
-  command
-      .add_option("--methods", options.methods,
-                  "Names of `opshap list estimators`, peer:FOLDER, and all for every estimator, separated by commas; "
-                  "with --operator also explainer:FILE; a suite has all without it")
-      ->delimiter(',');
-  command.add_option("--budgets", options.budgets,
-                     "Distinct coalitions: 2^7..2^15 (doubling), 128,256, multiples of the players 2n,4n,8n");
-  command.add_option("--repeats", options.repeats, "Runs of each method at each budget, with different seeds")
-      ->capture_default_str();
-  command.add_flag(
-      "--minimum-norm", options.minimum_norm,
-      "Where a sample does not determine a regression, score its minimum-norm solution instead of refusing it");
-  command.add_option("--against", options.against,
-                     "An earlier comparison (its results.jsonl or its folder): who got better or worse since then? "
-                     "Exit code 1 when a method got worse");
-  add_force(command, options.force);
-  add_reference_settings(command, options.reference);
-  add_shard(command, options.shard);
-}
 
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
                  const nlohmann::ordered_json& environment, const methods::Kinds& kinds) {
@@ -66,13 +42,9 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
     nlohmann::ordered_json object = played.json();
     if (changes) object["against"] = to_json(*changes);
     print_json(object);
-  } else if (!globals.out.empty()) {
-    std::cout << (globals.out / "summary.md").string() << '\n';
   } else {
-    std::cout << played.summary();
-  }
-  if (changes && !globals.json) {
-    for (const std::string& line : changes->lines()) std::cout << line << '\n';
+    std::cout << (globals.out.empty() ? played.summary() : (globals.out / "summary.md").string() + '\n');
+    for (const std::string& line : changes ? changes->lines() : std::vector<std::string>{}) std::cout << line << '\n';
   }
   require_sound({&played}, changes);
 }
@@ -159,33 +131,25 @@ namespace {
 
 /// The estimator of that name, where it solves a least-squares problem.
 const estimators::LeastSquares* least_squares(const std::string& name) {
-  const std::vector<std::string> known = estimators::names();
-  if (std::find(known.begin(), known.end(), name) == known.end()) return nullptr;
+  if (std::ranges::count(estimators::names(), name) == 0) return nullptr;
   return dynamic_cast<const estimators::LeastSquares*>(&estimators::find(name));
 }
 
 /// The names that were given, with every registered estimator in the place of "all".
 std::vector<std::string> wanted_names(const std::vector<std::string>& given) {
   std::vector<std::string> names;
-  for (const std::string& name : given) {
-    if (name == "all") {
-      for (const std::string& known : estimators::names()) names.push_back(known);
-    } else {
-      names.push_back(name);
-    }
-  }
+  for (const std::string& name : given)
+    std::ranges::copy(name == "all" ? estimators::names() : std::vector{name}, std::back_inserter(names));
   return names;
 }
 
 /// The methods that were named. An unknown name stops here.
 evaluation::Contestants wanted_methods(const CompareOptions& options, const methods::Kinds& kinds) {
   evaluation::Contestants wanted;
-  std::vector<std::string> seen;
+  std::set<std::string> seen;
   bool solves_any = false;
   for (const std::string& name : wanted_names(options.methods)) {
-    require(std::find(seen.begin(), seen.end(), name) == seen.end(), "compare: --methods=", name,
-            " (given twice). Keep one.");
-    seen.push_back(name);
+    require(seen.insert(name).second, "compare: --methods=", name, " (given twice). Keep one.");
     std::shared_ptr<const methods::Method> method = methods::resolve(name, kinds);
     if (const auto* solves = least_squares(name); solves != nullptr && options.minimum_norm) {
       solves_any = true;
@@ -250,8 +214,6 @@ Json game_settings(const CompareOptions& options, const evaluation::ComparisonPl
   return settings;
 }
 
-Json budget_json(std::optional<std::int64_t> budget) { return budget ? Json(*budget) : Json(nullptr); }
-
 }  // namespace
 
 Json PlayedGame::json() const {
@@ -261,22 +223,16 @@ Json PlayedGame::json() const {
   object.update(noise);
   object["exact"] = object["undefined"] = object["failures"] = object["ranks"] = object["rows"] = Json::array();
   for (const reporting::MethodCell& cell : comparison.cells()) {
-    if (!cell.exact.empty())
-      object["exact"].push_back({{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.exact}});
-    if (!cell.undefined.empty())
-      object["undefined"].push_back(
-          {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.undefined}});
-    if (!cell.failure.empty())
-      object["failures"].push_back(
-          {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"failure", cell.failure}});
+    const Json budget = cell.budget ? Json(*cell.budget) : Json(nullptr);
+    for (const auto& [list, key, said] : {std::tuple("exact", "why", &cell.exact),
+                                          {"undefined", "why", &cell.undefined},
+                                          {"failures", "failure", &cell.failure}})
+      if (!said->empty()) object[list].push_back({{"method", cell.method}, {"budget", budget}, {key, *said}});
   }
   for (const reporting::MethodRank& method : comparison.ranks()) {
     Json entry = {{"method", method.method}};
-    if (method.overall) {
-      entry.update(to_json(*method.overall));
-    } else {
-      entry.update(Json{{"rank", nullptr}, {"low", nullptr}, {"high", nullptr}});
-    }
+    entry.update(method.overall ? to_json(*method.overall)
+                                : Json{{"rank", nullptr}, {"low", nullptr}, {"high", nullptr}});
     entry["at"] = Json::array();
     for (const auto& [budget, rank] : method.at) {
       Json at = {{"budget", budget}};
@@ -310,7 +266,7 @@ PlayedGame play(const Globals& globals, const CompareOptions& options, const Nam
   if (!folder.empty()) {
     runs::Beginning start = beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}});
     start.makes_lost_rows = true;
-    manifest.emplace(folder, start, runs::equal_to(settings));
+    manifest.emplace(folder, start);
   }
   const std::string note = options.minimum_norm
                                ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
@@ -331,8 +287,7 @@ void play_part(const Globals& globals, const CompareOptions& options, const Name
   const evaluation::ComparisonPlan plan = plan_of(globals, options, named, *named.game, kinds);
   const Json settings = game_settings(options, plan, named.rule);
   runs::Manifest manifest(folder, part,
-                          beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
-                          runs::equal_to(settings));
+                          beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}));
   manifest.stage("comparison",
                  [&] { evaluation::run_part_of_comparison(plan, part, options.reference, part.folder(folder)); });
   manifest.finish();

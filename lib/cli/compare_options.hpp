@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,9 +30,6 @@ struct CompareOptions : GameOptions {
   evaluation::ReferenceSettings reference;  ///< how well the truth must be known where there is no closed form
   std::filesystem::path against;            ///< --against: rows of an earlier comparison
 };
-
-/// Adds them to the subcommand.
-void add_compare_options(CLI::App& command, CompareOptions& options);
 
 /// Runs the methods and prints the summary as Markdown, or one JSON object with --json. Into the folder --out go
 /// manifest.json (with `environment`), truth.json, results.jsonl (a row a run, written as they end: the same command

@@ -88,25 +88,22 @@ Finding disk(fs::path out) {
   const double free = static_cast<double>(fs::space(out, failure).available) / gibibyte;
   if (failure) return {"disk", message(out.string(), ": ", failure.message()), false, "choose another --out"};
   return {"disk", fmt::format("{:.1f} GiB free in {}", free, out.string()), free >= needed_disk,
-          free >= needed_disk ? "" : "free some space, or choose another --out"};
+          "free some space, or choose another --out"};
 }
 
 Finding memory() {
   std::ifstream in("/proc/meminfo");
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with("MemAvailable:")) continue;
-    const double available = std::strtod(line.c_str() + 13, nullptr) * 1024 / gibibyte;
-    return {"memory", fmt::format("{:.1f} GiB available", available), available >= needed_memory,
-            available >= needed_memory ? "" : "close other programs"};
-  }
-  return {"memory", "unknown: no /proc/meminfo", true, ""};
+  std::string line;
+  while (std::getline(in, line) && !line.starts_with("MemAvailable:")) continue;
+  if (!in) return {"memory", "unknown: no /proc/meminfo"};
+  const double available = std::strtod(line.c_str() + 13, nullptr) * 1024 / gibibyte;
+  return {"memory", fmt::format("{:.1f} GiB available", available), available >= needed_memory, "close other programs"};
 }
 
 Finding engine() {
-  std::string others;
-  for (const std::string& set : kernels::instruction_sets()) others += (others.empty() ? "" : ", ") + set;
   try {
-    return {"engine", fmt::format("{} of {}", kernels::chosen_kernels().name, others), true, ""};
+    return {"engine",
+            fmt::format("{} of {}", kernels::chosen_kernels().name, fmt::join(kernels::instruction_sets(), ", "))};
   } catch (const EnvironmentError& error) {
     return {"engine", error.what(), false, "unset OPSHAP_ENGINE"};
   }
@@ -116,12 +113,9 @@ Finding engine() {
 
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");
-  std::string model = "unknown processor";
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with("model name")) continue;
-    model = line.substr(line.find(':') + 2);
-    break;
-  }
+  std::string line;
+  while (std::getline(in, line) && !line.starts_with("model name")) continue;
+  const std::string model = in ? line.substr(line.find(':') + 2) : "unknown processor";
 #ifdef __x86_64__
   __builtin_cpu_init();
   const char* vectors = __builtin_cpu_supports("avx512f") ? "AVX-512"
@@ -134,18 +128,13 @@ std::string processor() {
 }
 
 std::vector<Finding> examine_machine(const fs::path& out) {
-  std::vector<Finding> findings;
-  findings.push_back({"processor", processor(), true, ""});
-  findings.push_back({"threads",
-                      fmt::format("{} used of {} processors online", threads(), ::sysconf(_SC_NPROCESSORS_ONLN)), true,
-                      ""});
-  findings.push_back(engine());
-  findings.push_back(memory());
-  findings.push_back(disk(out));
   const bool gnuplot = on_path("gnuplot");
-  findings.push_back({"gnuplot", gnuplot ? "found" : "not found (figures need it)", gnuplot,
-                      gnuplot ? "" : "apt-get install -y gnuplot-nox"});
-  return findings;
+  return {{"processor", processor()},
+          {"threads", fmt::format("{} used of {} processors online", threads(), ::sysconf(_SC_NPROCESSORS_ONLN))},
+          engine(),
+          memory(),
+          disk(out),
+          {"gnuplot", gnuplot ? "found" : "not found (figures need it)", gnuplot, "apt-get install -y gnuplot-nox"}};
 }
 
 Finding openmp_runtimes() {
@@ -159,8 +148,7 @@ Finding openmp_runtimes() {
       std::ranges::any_of(files, [](const std::string& file) { return file.starts_with("libgomp.so"); });
   return {"openmp",
           fmt::format("{}{}", fmt::join(files, ", "),
-                      of_the_system ? "" : "; tree proxies bring the system's libgomp, with threads of its own"),
-          true, ""};
+                      of_the_system ? "" : "; tree proxies bring the system's libgomp, with threads of its own")};
 }
 
 void report_findings(const std::vector<Finding>& findings, const Globals& globals) {
@@ -168,8 +156,10 @@ void report_findings(const std::vector<Finding>& findings, const Globals& global
   std::string fixes;
   for (const Finding& finding : findings) {
     json[finding.what] = {{"value", finding.value}, {"fit", finding.fit}};
-    if (!finding.fix.empty()) json[finding.what]["fix"] = finding.fix;
-    if (!finding.fit) fixes += message(fixes.empty() ? "" : "; ", finding.fix);
+    if (!finding.fit) {
+      json[finding.what]["fix"] = finding.fix;
+      fixes += message(fixes.empty() ? "" : "; ", finding.fix);
+    }
     if (!globals.json)
       std::cout << fmt::format("{} {:<10} {}{}\n", finding.fit ? "ok   " : "UNFIT", finding.what, finding.value,
                                finding.fit ? "" : "\n                 fix: " + finding.fix);

@@ -31,7 +31,7 @@ struct Finding {
   std::string what;   ///< "blas", "disk", ...
   std::string value;  ///< what was found, in words
   bool fit = true;
-  std::string fix;  ///< the command that repairs it; empty when fit
+  std::string fix = {};  ///< the command that repairs it, where it is not fit
 };
 
 /// What can be said without LibTorch: processor, threads, memory, disk, gnuplot.

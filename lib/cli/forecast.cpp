@@ -43,6 +43,27 @@ namespace {
 constexpr std::int64_t most_spent = 1 << 14;
 constexpr double bytes_of_a_number = 21;  // of JSON with all digits, and its comma
 
+/// From the least to the most that something will cost.
+template <typename Number>
+struct Range {
+  Number least = 0, most = 0;
+
+  void operator+=(const Range& more) {
+    least += more.least;
+    most += more.most;
+  }
+};
+
+/// What a stage of a run will cost on this machine.
+struct StageForecast {
+  std::string stage;  ///< as the manifest of the run will call it
+  /// Of the backbone, forward equivalents. A training that may stop early, and references that end when they are good
+  /// enough, have a range.
+  Range<std::int64_t> evaluations = {};
+  Range<double> seconds = {};  ///< wall time on all threads
+  double bytes = 0;            ///< of what it leaves on disk
+};
+
 /// The wall time of a call, the least of at least two after one that does not count.
 double seconds_of(const std::function<void()>& work) {
   work();
@@ -156,7 +177,7 @@ class Forecaster {
  private:
   StageForecast of_data() const {
     const data::Cost cost = data::measured_cost(data_request(profile_, globals_.seed));
-    return {.stage = "data", .least_seconds = cost.seconds, .most_seconds = cost.seconds, .bytes = cost.bytes};
+    return {.stage = "data", .seconds = {cost.seconds, cost.seconds}, .bytes = cost.bytes};
   }
 
   std::vector<double> labelled() const {
@@ -175,8 +196,7 @@ class Forecaster {
         recipe.epochs * Steps{backbone_config_, data_, profile_.resolutions, recipe.batch}.epoch_seconds(
                             labelled(), static_cast<double>(profile_.data.validation));
     return {.stage = "backbone",
-            .least_seconds = most * least_share(recipe.patience, recipe.epochs),
-            .most_seconds = most,
+            .seconds = {most * least_share(recipe.patience, recipe.epochs), most},
             .bytes = bytes_of_weights(backbone_config_)};
   }
 
@@ -206,29 +226,25 @@ class Forecaster {
         samples, static_cast<double>(profile_.data.validation));
     const double least = recipe.epochs * least_share(recipe.patience, recipe.epochs);
     return {.stage = stage,
-            .least_evaluations = std::llround(once + epoch * least),
-            .most_evaluations = std::llround(once + epoch * recipe.epochs),
-            .least_seconds = once_seconds + epoch_seconds * least,
-            .most_seconds = once_seconds + epoch_seconds * recipe.epochs,
+            .evaluations = {std::llround(once + epoch * least), std::llround(once + epoch * recipe.epochs)},
+            .seconds = {once_seconds + epoch_seconds * least, once_seconds + epoch_seconds * recipe.epochs},
             .bytes = bytes_of_weights(config)};
   }
 
   StageForecast of_evaluation() const {
     const evaluation::EvaluationSettings& settings = profile_.evaluation;
     StageForecast all{.stage = "evaluation"};
-    const auto add = [&](double least, double most, double seconds) {
-      all.least_evaluations += std::llround(settings.inputs * least);
-      all.most_evaluations += std::llround(settings.inputs * most);
-      all.least_seconds += settings.inputs * least * seconds;
-      all.most_seconds += settings.inputs * most * seconds;
+    const auto add = [&](const Range<double>& of_input, double seconds) {
+      const double least = settings.inputs * of_input.least, most = settings.inputs * of_input.most;
+      all.evaluations += {std::llround(least), std::llround(most)};
+      all.seconds += {least * seconds, most * seconds};
     };
     const double explainers = 2 + static_cast<double>(profile_.explainers.size());  // and the uniform attribution
     for (const auto& [resolution, rates] : rates_) {
       const int players = rates.game->players();
-      const auto [least, most] = reference_evaluations(*rates.game);
-      add(least, most, rates.evaluation);
+      add(reference_evaluations(*rates.game), rates.evaluation);
       const auto faithfulness = static_cast<double>(settings.faithfulness_coalitions);
-      add(faithfulness, faithfulness, rates.evaluation);
+      add({faithfulness, faithfulness}, rates.evaluation);
       double attributions = explainers + 1;  // and the reference
       if (!is_unseen(resolution)) {
         for (const std::string& name : settings.methods) attributions += add_method(name, rates, all);
@@ -266,15 +282,13 @@ class Forecaster {
       rows += static_cast<double>(curve.inputs * static_cast<int>(curve.budgets.size())) / settings.inputs;
     }
     const auto evaluations = std::llround(tables * evaluations_of_one);
-    all.least_evaluations += evaluations;
-    all.most_evaluations += evaluations;
-    all.least_seconds += tables * seconds;
-    all.most_seconds += tables * seconds;
+    all.evaluations += {evaluations, evaluations};
+    all.seconds += {tables * seconds, tables * seconds};
     return rows;
   }
 
   /// The fewest and the most that the reference of an input takes.
-  std::pair<double, double> reference_evaluations(const Game& game) const {
+  Range<double> reference_evaluations(const Game& game) const {
     const evaluation::EvaluationSettings& settings = profile_.evaluation;
     if (game.players() <= settings.exact_players) {
       const double all = std::ldexp(1.0, game.players());
@@ -285,7 +299,7 @@ class Forecaster {
   }
 
   bool is_unseen(const Resolution& resolution) const {
-    return std::ranges::find(profile_.resolutions, resolution) == profile_.resolutions.end();
+    return std::ranges::count(profile_.resolutions, resolution) == 0;
   }
 
   void add_rates(const Resolution& resolution) {
@@ -301,9 +315,14 @@ class Forecaster {
   std::map<Resolution, Rates> rates_;
 };
 
-std::string range(double least, double most, const std::function<std::string(double)>& show) {
-  const std::string from = show(least), to = show(most);
+template <typename Number>
+std::string in_words(const Range<Number>& range, std::string (*show)(double)) {
+  const std::string from = show(static_cast<double>(range.least)), to = show(static_cast<double>(range.most));
   return from == to ? to : message(from, " to ", to);
+}
+
+Range<double> shared_out(const Range<double>& seconds, int ranks) {
+  return {seconds.least / ranks, seconds.most / ranks};
 }
 
 std::string count(double evaluations) { return evaluations == 0 ? "none" : fmt::format("{:.3g}", evaluations); }
@@ -317,50 +336,40 @@ reporting::Table stages_table(const std::string& pde, const std::vector<StageFor
                          .columns = {{"stage"}, {"evaluations"}, {"time"}, {"disk"}}};
   if (ranks > 1) table.columns.push_back({message("time on ", ranks, " such machines")});
   StageForecast all{.stage = "all"};
-  double least_on_ranks = 0, most_on_ranks = 0;
-  const auto add = [&](const StageForecast& stage, double least, double most) {
-    std::vector<std::string> cells = {
-        stage.stage,
-        range(static_cast<double>(stage.least_evaluations), static_cast<double>(stage.most_evaluations), count),
-        range(stage.least_seconds, stage.most_seconds, reporting::show_seconds),
-        fmt::format("{:.3g} MB", stage.bytes / 1e6)};
-    if (ranks > 1) cells.push_back(range(least, most, reporting::show_seconds));
+  Range<double> all_on_ranks;
+  const auto add = [&](const StageForecast& stage, const Range<double>& on_ranks) {
+    std::vector<std::string> cells = {stage.stage, in_words(stage.evaluations, count),
+                                      in_words(stage.seconds, reporting::show_seconds),
+                                      fmt::format("{:.3g} MB", stage.bytes / 1e6)};
+    if (ranks > 1) cells.push_back(in_words(on_ranks, reporting::show_seconds));
     table.add(std::move(cells));
   };
   for (const StageForecast& stage : stages) {
-    add(stage, stage.least_seconds / ranks, stage.most_seconds / ranks);
-    least_on_ranks += stage.least_seconds / ranks;
-    most_on_ranks += stage.most_seconds / ranks;
-    all.least_evaluations += stage.least_evaluations;
-    all.most_evaluations += stage.most_evaluations;
-    all.least_seconds += stage.least_seconds;
-    all.most_seconds += stage.most_seconds;
+    const Range<double> on_ranks = shared_out(stage.seconds, ranks);
+    add(stage, on_ranks);
+    all_on_ranks += on_ranks;
+    all.evaluations += stage.evaluations;
+    all.seconds += stage.seconds;
     all.bytes += stage.bytes;
   }
-  add(all, least_on_ranks, most_on_ranks);
+  add(all, all_on_ranks);
   return table;
 }
 
 Json json_of(const StageForecast& stage, int ranks) {
-  const auto both = [](auto least, auto most) { return Json{{"least", least}, {"most", most}}; };
-  Json json = {{"stage", stage.stage},
-               {"evaluations", both(stage.least_evaluations, stage.most_evaluations)},
-               {"seconds", both(stage.least_seconds, stage.most_seconds)}};
-  if (ranks > 1) json["seconds_on_ranks"] = both(stage.least_seconds / ranks, stage.most_seconds / ranks);
+  const auto both = [](const auto& range) { return Json{{"least", range.least}, {"most", range.most}}; };
+  Json json = {{"stage", stage.stage}, {"evaluations", both(stage.evaluations)}, {"seconds", both(stage.seconds)}};
+  if (ranks > 1) json["seconds_on_ranks"] = both(shared_out(stage.seconds, ranks));
   json["bytes"] = stage.bytes;
   return json;
 }
 
 }  // namespace
 
-std::vector<StageForecast> forecast(const Profile& profile, const Globals& globals) {
-  return Forecaster(profile, globals).stages();
-}
-
 void print_forecasts(const std::vector<Profile>& profiles, int ranks, const Globals& globals) {
   Json runs = Json::array();
   for (const Profile& profile : profiles) {
-    const std::vector<StageForecast> stages = forecast(profile, globals);
+    const std::vector<StageForecast> stages = Forecaster(profile, globals).stages();
     if (!globals.json) {
       std::cout << stages_table(profile.data.pde, stages, ranks).markdown() << std::endl;
       continue;
@@ -381,9 +390,7 @@ std::optional<double> median_nrmse(const reporting::Scoreboard& scores, const re
   return error ? std::optional(error->median) : std::nullopt;
 }
 
-nlohmann::ordered_json number(const std::optional<double>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 /// Of the uniform attribution's error: an explainer with more has learned next to nothing.
 constexpr double hardly_better = 0.9;
@@ -396,14 +403,13 @@ void print_ending(const Globals& globals, const std::filesystem::path& page, con
   if (!is_there(run / "results.jsonl")) return print_path(globals, "report", page);
   const runs::Run finished = runs::read_run(run);
   const reporting::Scoreboard scores(finished);
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Json rows = Json::array();
   reporting::Table table{
       .name = "errors",
       .caption =
           "Median NRMSE over the test inputs. The mean field is a method that needs no "
           "training, and the uniform attribution knows nothing but v(N) - v(∅).",
-      .columns = {{"n", true}, {"explainer"}, {"NRMSE", true}, {"mean field's", true}, {"uniform's", true}},
-      .rows = {}};
+      .columns = {{"n", true}, {"explainer"}, {"NRMSE", true}, {"mean field's", true}, {"uniform's", true}}};
   bool nearer = false, uniform_everywhere = true;
   for (const reporting::Discretisation& on : scores.discretisations()) {
     for (const std::string& method : scores.methods_with_access("amortised")) {

@@ -103,15 +103,16 @@ void require_absent(const CLI::App& command, std::initializer_list<const char*> 
     require(command.count(option) == 0, command.get_name(), ": ", option, " (only with ", where, "). Leave it out.");
 }
 
-NamedGame member_of_family(const CLI::App& command, const GameOptions& options) {
-  require(options.players.has_value() || games::find(options.game).random == nullptr, command.get_name(),
+NamedGame member_of_family(const std::string& who, const GameOptions& options) {
+  require(options.players.has_value() || games::find(options.game).random == nullptr, who,
           ": --players (missing: ", options.game, " is a family of games). Give the number of players.");
-  return family_game(command.get_name(), options.game, options.players.value_or(1), options.game_seed);
+  return family_game(who, options.game, options.players.value_or(1), options.game_seed);
 }
 
 }  // namespace
 
 void add_game_options(CLI::App& command, GameOptions& options) {
+  options.command = &command;
   command.add_option(
       "--game", options.game,
       "Game file: {\"players\": n, \"values\": [2^n numbers]} (index bit i = player i) or\n"
@@ -157,9 +158,10 @@ void add_game_options(CLI::App& command, GameOptions& options) {
       ->capture_default_str();
   command.add_option("--baseline", options.baseline, "With --operator: 0, or a field of the input's shape (.npy)")
       ->capture_default_str();
-  command.add_option("--players", options.players,
-                     "With a family: how many. With --operator: contiguous groups, as equal as can be, on a mesh the blocks "
-                     "of its bounding box that hold points (default: one player per point)");
+  command.add_option(
+      "--players", options.players,
+      "With a family: how many. With --operator: contiguous groups, as equal as can be, on a mesh the blocks "
+      "of its bounding box that hold points (default: one player per point)");
   command.add_option("--partition", options.partition, "With --operator: player of each point, integer .npy");
 }
 
@@ -167,7 +169,8 @@ void add_force(CLI::App& command, bool& force) {
   command.add_flag("--force", force, "Take an explainer that was trained for another operator, baseline or rule");
 }
 
-NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
+NamedGame wanted_game(const GameOptions& options) {
+  const CLI::App& command = *options.command;
   require(command.count("--game") > 0, command.get_name(),
           ": --game, --operator (neither given). Give a game, or an operator with --input and --query.");
   require_absent(command,
@@ -181,7 +184,7 @@ NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
     return {.name = std::move(name), .game = std::move(game), .foreign = true};
   }
   const bool program = options.game.starts_with(peer_prefix);
-  if (!program && !is_file(options.game)) return member_of_family(command, options);
+  if (!program && !is_file(options.game)) return member_of_family(command.get_name(), options);
   require_absent(command, {"--players"}, "--operator or a family of games");
   require_absent(command, {"--game-seed"}, "a family of games");
   if (program) {

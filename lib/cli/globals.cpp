@@ -158,6 +158,12 @@ int fail(int code, const std::string& text) {
   return code;
 }
 
+/// The subcommand that was called.
+const CLI::App& called(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : called(*chosen.front());
+}
+
 /// CLI11 says only that an argument was not expected; for a mistyped subcommand the nearest one is named.
 std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   std::vector<std::string> names;
@@ -169,20 +175,19 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int
     return message("opshap: subcommand=", argv[i], " (not one of its commands).", suggestion(argv[i], names),
                    " `opshap --help` lists all.");
   }
-  const CLI::App* command = &app;
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const CLI::App& command = called(app);
   std::vector<std::string> options;
-  for (const CLI::App* of : {command, &app})
+  for (const CLI::App* of : {&command, &app})
     for (const CLI::Option* option : of->get_options())
       for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
   for (int i = 1; i < argc; ++i) {
     const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
     if (!word.starts_with("--") || word == "--" || std::ranges::find(options, word) != options.end()) continue;
     if (const std::string near = suggestion(word, options); !near.empty())
-      return message("opshap: ", word, " (no option of `opshap ", command_path(*command), "`).", near);
+      return message("opshap: ", word, " (no option of `opshap ", command_path(command), "`).", near);
   }
   return message("opshap: ", error.what(), " (wrong usage). See `opshap ",
-                 no_subcommand ? "" : command_path(*command) + " ", "--help`.");
+                 no_subcommand ? "" : command_path(command) + " ", "--help`.");
 }
 
 /// Integers may be written as people write them: 1e3, 2^7. A number that an option cannot hold is refused.
@@ -313,17 +318,6 @@ std::pair<std::string_view, std::string_view> parts(std::string_view command) {
                                           : std::pair(command.substr(0, dashes), command.substr(dashes + 1));
 }
 
-/// The subcommand that was called, and its name as the table has it.
-std::pair<const CLI::App*, std::string> called(const CLI::App& app) {
-  const CLI::App* command = &app;
-  std::string name;
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    name += (name.empty() ? "" : " ") + command->get_name();
-  }
-  return {command, name};
-}
-
 bool given(const CLI::App& command, std::string_view option) {
   const CLI::Option* known = command.get_option_no_throw(std::string(option));
   return known != nullptr && known->count() > 0;
@@ -374,13 +368,14 @@ const std::vector<OptionUse>& option_uses() {
 }
 
 void require_used_options(const CLI::App& app) {
-  const auto [command, name] = called(app);
+  const CLI::App& command = called(app);
+  const std::string name = command_path(command);
   const OptionUse* best = nullptr;
   std::string_view with;  // the option that makes another one useful, of any row of this command
   for (const OptionUse& row : option_uses()) {
     const auto [plain, option] = parts(row.command);
     if (plain != name) continue;
-    if (option.empty() ? best == nullptr : given(*command, option)) best = &row;
+    if (option.empty() ? best == nullptr : given(command, option)) best = &row;
   }
   if (best == nullptr) return;  // a command of the other program, which checks its own arguments
   for (const std::string_view option : checked) {

@@ -19,6 +19,8 @@
 
 namespace opshap::cli {
 
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 /// The pipes of this process, and the request that it works on.
@@ -44,40 +46,12 @@ std::vector<double> asked(const char* type, const char* wanted, std::size_t coun
   }
 }
 
-int players_of(const peers::Frame& request) { return static_cast<int>(request.integer("players")); }
-
-std::vector<double> coalition_values(const Coalitions& coalitions) {
-  const auto batch =
-      static_cast<std::size_t>(std::clamp<std::int64_t>(kept->request.integer("max_batch"), 1,
-                                                        static_cast<std::int64_t>(peers::most_payload_bytes) /
-                                                            std::max<std::int64_t>(8, (coalitions.players() + 7) / 8)));
-  std::vector<double> values;
-  for (std::size_t first = 0; first < coalitions.size(); first += batch) {
-    const std::size_t count = std::min(batch, coalitions.size() - first);
-    Coalitions part(coalitions.players());
-    part.reserve(count);
-    for (std::size_t row = first; row < first + count; ++row) part.append(coalitions.row(row));
-    const std::vector<double> found = asked("eval", "values", count, peers::payload_of(part), count);
-    values.insert(values.end(), found.begin(), found.end());
-  }
-  return values;
-}
-
-constexpr const char* caller_path = "peer:caller";
-
-class CallerGame final : public Game {
+/// The game of the request, which has gradients where its caller says so.
+class CallerGame final : public DifferentiableGame {
  public:
-  int players() const override { return players_of(kept->request); }
-  std::string path() const override { return caller_path; }
-
- private:
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return coalition_values(coalitions); }
-};
-
-class DifferentiableCallerGame final : public DifferentiableGame {
- public:
-  int players() const override { return players_of(kept->request); }
-  std::string path() const override { return caller_path; }
+  int players() const override { return static_cast<int>(kept->request.integer("players")); }
+  std::string path() const override { return "peer:caller"; }
+  const DifferentiableGame* differentiable() const override { return kept->request.says("gradients") ? this : nullptr; }
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     std::vector<double> all;
     for (const double node : nodes) {
@@ -89,16 +63,30 @@ class DifferentiableCallerGame final : public DifferentiableGame {
   }
 
  private:
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return coalition_values(coalitions); }
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    const auto batch = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(kept->request.integer("max_batch"), 1,
+                                 static_cast<std::int64_t>(peers::most_payload_bytes) /
+                                     std::max<std::int64_t>(8, (coalitions.players() + 7) / 8)));
+    std::vector<double> values;
+    for (std::size_t first = 0; first < coalitions.size(); first += batch) {
+      const std::size_t count = std::min(batch, coalitions.size() - first);
+      Coalitions part(coalitions.players());
+      part.reserve(count);
+      for (std::size_t row = first; row < first + count; ++row) part.append(coalitions.row(row));
+      const std::vector<double> found = asked("eval", "values", count, peers::payload_of(part), count);
+      values.insert(values.end(), found.begin(), found.end());
+    }
+    return values;
+  }
 };
 
 /// The words of a request, as a program gets them.
 std::vector<std::string> request_words(const peers::Frame& request) {
   std::vector<std::string> words = {"opshap"};
-  const auto given = request.header.find("words");
-  if (given == request.header.end() || !given->is_array())
-    throw peers::Malformed("protocol", "frame: words (no list).");
-  for (const auto& word : *given) {
+  const nlohmann::json given = request.header.value("words", nlohmann::json());
+  if (!given.is_array()) throw peers::Malformed("protocol", "frame: words (no list).");
+  for (const nlohmann::json& word : given) {
     if (!word.is_string()) throw peers::Malformed("protocol", "frame: words (one is no text).");
     words.push_back(word.get<std::string>());
   }
@@ -112,7 +100,6 @@ bool is_kept() { return kept != nullptr; }
 std::unique_ptr<Game> caller_game() {
   require(is_kept() && kept->request.header.contains("players"),
           "opshap: --game=caller (nobody has called with a game). Give a file, a family or peer:FOLDER.");
-  if (kept->request.says("gradients")) return std::make_unique<DifferentiableCallerGame>();
   return std::make_unique<CallerGame>();
 }
 
@@ -134,11 +121,9 @@ void serve(const std::function<void(CLI::App&, Globals&, const std::string&)>& a
     Globals globals;
     CLI::App app("", "opshap");
     add_globals(app, globals);
-    for (const std::string& word : words) {
-      if (word.empty() || word.front() == '-' || &word == &words.front()) continue;
-      add(app, globals, word);
-      break;
-    }
+    const auto command = std::find_if(words.begin() + 1, words.end(),
+                                      [](const std::string& word) { return !word.empty() && word.front() != '-'; });
+    if (command != words.end()) add(app, globals, *command);
     const int code = answer(app, globals, static_cast<int>(arguments.size()), arguments.data());
     own.pipes.send({{"type", "done"}, {"id", own.request.integer("id")}, {"code", code}});
   }
@@ -147,8 +132,6 @@ void serve(const std::function<void(CLI::App&, Globals&, const std::string&)>& a
   kept = nullptr;
   throw DataError(error.what());
 }
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 

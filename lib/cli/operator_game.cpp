@@ -250,12 +250,12 @@ void read_weights(const CLI::App& command, const std::string& file, OperatorQues
 }
 
 /// The rule keeps the last target.
-void read_targets(const CLI::App& command, const GameOptions& options, OperatorQuestion& asked) {
+void read_targets(const GameOptions& options, OperatorQuestion& asked) {
   asked.explained.key = "targets";
   for (const std::string& target : options.targets) {
-    const auto region = parse_region(message(command.get_name(), ": --target"), target);
+    const auto region = parse_region(message(options.command->get_name(), ": --target"), target);
     if (!region) {
-      read_weights(command, target, asked);
+      read_weights(*options.command, target, asked);
       continue;
     }
     asked.rule.query = ScenarioRule::Where::region;
@@ -289,8 +289,9 @@ FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const
   return fields;
 }
 
-OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& options, const Globals& globals,
-                                 Several several, bool needs_query) {
+OperatorQuestion wanted_question(const GameOptions& options, const Globals& globals, Several several,
+                                 bool needs_query) {
+  const CLI::App& command = *options.command;
   const std::string& who = command.get_name();
   require(command.count("--game") == 0, who, ": --game, --operator (both given). Give one of them.");
   require(command.count("--game-seed") == 0, who, ": --game-seed (only with a family of games). Leave it out.");
@@ -327,7 +328,7 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
     return asked;
   }
   if (!options.targets.empty()) {
-    read_targets(command, options, asked);
+    read_targets(options, asked);
     require(several == Several::allowed || asked.readouts.size() == 1, who, ": --target=", asked.readouts.size(),
             " targets (one game is asked for). Give one.");
     return asked;
@@ -343,8 +344,8 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
   return asked;
 }
 
-OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals) {
-  OperatorQuestion asked = wanted_question(command, options, globals, Several::refused, true);
+OperatorGame wanted_operator_game(const GameOptions& options, const Globals& globals) {
+  OperatorQuestion asked = wanted_question(options, globals, Several::refused, true);
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
   const bool program = options.op.string().starts_with("peer:");
   OperatorGame found{.op = std::move(asked.op), .named = {.name = "", .game = nullptr}};

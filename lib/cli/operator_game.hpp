@@ -86,11 +86,10 @@ FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const
 /// With Several::allowed --input may be a batch, --query may be all, and there may be several targets. `needs_query` is
 /// false where the centre is meant without --query. Throws InvalidArgument naming the subcommand when options are
 /// missing or do not go together, DataError for broken files.
-OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& options, const Globals& globals,
-                                 Several several, bool needs_query);
+OperatorQuestion wanted_question(const GameOptions& options, const Globals& globals, Several several, bool needs_query);
 
 /// The game of --operator, --input, --query and what goes with them. Throws InvalidArgument naming the subcommand when
 /// options are missing or do not go together, DataError for broken files.
-OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals);
+OperatorGame wanted_operator_game(const GameOptions& options, const Globals& globals);
 
 }  // namespace opshap::cli

@@ -76,7 +76,7 @@ Json json_of(const evaluation::ReferenceEstimate& estimate) {
 
 Json json_of(const Globals& globals, const Game& game, const evaluation::CertifiedReference& reference,
              const std::optional<Judgement>& judgement) {
-  Json object = attribution_json(globals, reference.method, reference.attribution, game.path());
+  Json object = shown_json(globals, reference.method, reference.attribution, {.path = game.path()});
   object["relative_error"] = json_number(reference.error);
   object["rounding"] = reference.rounding;
   object["reached"] = reference.reached;
@@ -152,14 +152,6 @@ void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& se
       .add_option("--exact-players", settings.exact_players,
                   "Enumerate all coalitions up to so many players, at most 24")
       ->capture_default_str();
-}
-
-void add_reference_options(CLI::App& command, ReferenceOptions& options) {
-  add_game_options(command, options);
-  add_reference_settings(command, options.settings);
-  command.add_option("--certify", options.attribution,
-                     "An attribution of this game (`opshap attribute --json`): is it nearer to the truth than the "
-                     "reference? - is standard input");
 }
 
 void run_reference(const Globals& globals, const ReferenceOptions& options, const NamedGame& named) {

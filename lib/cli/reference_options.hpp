@@ -17,9 +17,6 @@ struct ReferenceOptions : GameOptions {
 /// --relative-error, --max-evaluations and --exact-players, for every command that needs a reference.
 void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& settings);
 
-/// Adds the options of `opshap reference` to the subcommand.
-void add_reference_options(CLI::App& command, ReferenceOptions& options);
-
 /// Finds the reference of a game and prints it, or writes it to --out; with --certify also which of the two
 /// attributions is nearer to the truth.
 ///

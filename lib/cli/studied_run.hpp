@@ -7,6 +7,7 @@
 #include "cli/profile.hpp"
 #include "core/operator.hpp"
 #include "data/dataset.hpp"
+#include "evaluation/held_out.hpp"
 
 namespace opshap::cli {
 
@@ -22,8 +23,9 @@ struct StudiedRun {
   std::unique_ptr<Operator> op;
   std::string op_checksum;
 
-  /// The first inputs of the run's test split. Throws InvalidArgument when there are fewer.
-  FieldBatch test_inputs(int count) const;
+  /// The first inputs of the run's test split, at the run's resolutions and query. Throws InvalidArgument when there are
+  /// fewer.
+  evaluation::HeldOutPlan plan(int inputs, double reference_error, std::uint64_t seed) const;
   /// Everything that decides the references of these inputs, as text.
   std::string identity(int inputs, double reference_error, std::uint64_t seed) const;
   /// "burgers1d, fno 1D, width 64, 16 modes, 4 layers".

@@ -238,7 +238,8 @@ namespace {
 constexpr std::string_view explainer_prefix = "explainer:";
 
 /// The suite with what the command line says otherwise.
-Suite settled(const CLI::App& command, const CompareOptions& options, Suite suite) {
+Suite settled(const CompareOptions& options, Suite suite) {
+  const CLI::App& command = *options.command;
   for (const char* option : {"--game", "--game-seed", "--input", "--mesh", "--query", "--query-at", "--target",
                              "--query-channel", "--masked-channels", "--baseline", "--players", "--partition"})
     require(command.count(option) == 0, "compare: ", option,
@@ -325,11 +326,11 @@ std::vector<runs::MethodRow> baseline_of(const Globals& globals, const CompareOp
 
 }  // namespace
 
-void run_suite(const CLI::App& command, const Globals& globals, const CompareOptions& given, const Suite& raw,
-               const Json& environment, const OperatorEntries& operators) {
+void run_suite(const Globals& globals, const CompareOptions& given, const Suite& raw, const Json& environment,
+               const OperatorEntries& operators) {
   require(!globals.out.empty() && globals.out != "-",
           "compare: --out (with --suite: a folder for each game and the page go there). Name a folder.");
-  const Suite suite = settled(command, given, raw);
+  const Suite suite = settled(given, raw);
   CompareOptions options = given;
   if (options.methods.empty()) options.methods = {"all"};
   const std::vector<peers::Plugin> programs = plugins(options.methods);
@@ -348,10 +349,8 @@ void run_suite(const CLI::App& command, const Globals& globals, const CompareOpt
     return;
   }
   for (const SuiteGame& game : suite.games) runs::require_unpacked_rows(globals.out / game.folder(), "compare");
-  runs::Manifest manifest(globals.out,
-                          beginning("compare", leaderboard_schema, globals, environment,
-                                    {{"summary", suite.summary}, {"settings", settings}}),
-                          runs::equal_to(settings));
+  runs::Manifest manifest(globals.out, beginning("compare", leaderboard_schema, globals, environment,
+                                                 {{"summary", suite.summary}, {"settings", settings}}));
   std::vector<PlayedGame> played;
   for (const SuiteGame& game : suite.games) {
     if (verbosity() != Verbosity::quiet)

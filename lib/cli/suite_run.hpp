@@ -4,12 +4,10 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/cli11_fwd.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/globals.hpp"
 #include "cli/suite.hpp"
@@ -83,7 +81,7 @@ using OperatorEntries = std::function<SuiteEntry(const SuiteGame& game)>;
 /// conditions, ranks [{method, rank, low, high, groups {group: {rank, low, high}}, exact, refused, unfinished}],
 /// not_ranked}], peers [{name, version, checksum, citation}], less_exact_than_declared, against (with --against).
 /// Throws as run_compare(), and InvalidArgument for options of a single game.
-void run_suite(const CLI::App& command, const Globals& globals, const CompareOptions& options, const Suite& suite,
+void run_suite(const Globals& globals, const CompareOptions& options, const Suite& suite,
                const nlohmann::ordered_json& environment, const OperatorEntries& operators = {});
 
 /// The maker of "explainer:FILE": trained explainers of the operator, for the game of this scenario, which the rule

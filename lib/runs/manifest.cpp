@@ -1,9 +1,11 @@
 #include "runs/manifest.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/strict_json.hpp"
 #include "runs/row_files.hpp"
 
@@ -25,20 +27,18 @@ std::string now_utc() {
 
 /// The first place where two texts of JSON differ, in words that fit into a message.
 std::string first_difference(const Json& then, const Json& now, const std::string& path) {
-  constexpr std::size_t longest = 120;
+  const auto shown = [](const Json& value) { return value.dump().substr(0, 120); };
+  const auto name_of = [&path](const std::string& key) { return path.empty() ? key : path + "." + key; };
   if (then == now) return "";
   if (then.is_object() && now.is_object()) {
     for (const auto& [key, value] : now.items()) {
-      const std::string name = path.empty() ? key : path + "." + key;
-      if (!then.contains(key)) return message(name, ": not there, and now ", value.dump().substr(0, longest));
-      if (std::string found = first_difference(then[key], value, name); !found.empty()) return found;
+      if (!then.contains(key)) return message(name_of(key), ": not there, and now ", shown(value));
+      if (std::string found = first_difference(then[key], value, name_of(key)); !found.empty()) return found;
     }
     for (const auto& [key, value] : then.items())
-      if (!now.contains(key))
-        return message(path.empty() ? key : path + "." + key, ": ", value.dump().substr(0, longest), ", and now none");
+      if (!now.contains(key)) return message(name_of(key), ": ", shown(value), ", and now none");
   }
-  return message(path.empty() ? "settings" : path, ": ", then.dump().substr(0, longest), ", and now ",
-                 now.dump().substr(0, longest));
+  return message(path.empty() ? "settings" : path, ": ", shown(then), ", and now ", shown(now));
 }
 
 Json new_manifest(const Beginning& beginning) {
@@ -63,15 +63,12 @@ bool are_seconds(const Json& found) {
 Json found_manifest(const std::filesystem::path& path, const Beginning& beginning, const OtherSettings& other) {
   const std::string who = message(beginning.who, ": path=", path.string());
   Json json = strict_json<Json>(read_file(path), who);
-  const auto is_list_of = [&json](const char* key, bool (*right)(const Json&)) {
-    return !json.contains(key) || right(json[key]);
-  };
-  require<DataError>(json.is_object() && json.value("schema", Json()) == beginning.schema &&
-                         json.contains("settings") && is_list_of("seconds", are_seconds) &&
-                         is_list_of("resumed", [](const Json& found) { return found.is_array(); }),
-                     who, " (is not a manifest of schema ", beginning.schema,
-                     "). Choose another --out, or remove the folder.");
-  std::string differs = other(json["settings"]);
+  require<DataError>(
+      json.is_object() && json.value("schema", Json()) == beginning.schema && json.contains("settings") &&
+          are_seconds(json.value("seconds", Json::object())) && json.value("resumed", Json::array()).is_array(),
+      who, " (is not a manifest of schema ", beginning.schema, "). Choose another --out, or remove the folder.");
+  std::string differs =
+      other ? other(json["settings"]) : first_difference(json["settings"], beginning.subject.at("settings"), "");
   if (json.value("seed", Json()) != beginning.seed)
     differs += message(differs.empty() ? "" : "; ", "seed: ", json.value("seed", Json()), ", and now ", beginning.seed);
   require(differs.empty(), beginning.who, ": --out=", path.parent_path().string(),
@@ -96,10 +93,6 @@ Beginning of_part(Beginning beginning, const std::filesystem::path& run, const P
 }
 
 }  // namespace
-
-OtherSettings equal_to(Json settings) {
-  return [wanted = std::move(settings)](const Json& found) { return first_difference(found, wanted, ""); };
-}
 
 Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other)
     : path_((require_unpacked_rows(folder, beginning.who), make_folder(folder), folder / "manifest.json")),
@@ -139,28 +132,29 @@ void Manifest::write() const {
   write_file(path_, json_.dump(2) + '\n');
 }
 
-Manifest::Clock::Clock(Manifest& manifest, const std::string& stage)
-    : manifest_(manifest), stage_(stage), start_(std::chrono::steady_clock::now()) {
-  manifest_.log_.append(Json{{"time", now_utc()}, {"stage", stage_}, {"event", "begins"}}.dump());
+void Manifest::do_stage(const std::string& name, const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  log_.append(Json{{"time", now_utc()}, {"stage", name}, {"event", "begins"}}.dump());
   // From now on the rows change, and a kill may stop that anywhere.
-  if (manifest_.json_.erase("rows") > 0) manifest_.write();
-}
-
-void Manifest::Clock::stop(bool finished) {
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  manifest_.log_.append(Json{
-      {"time", now_utc()},
-      {"stage", stage_},
-      {"event", finished ? "finished" : "stopped"},
-      {"seconds", seconds}}.dump());
-  Json& booked = manifest_.json_["seconds"];
-  booked[stage_] = booked.value(stage_, 0.0) + seconds;
-  manifest_.book_load();
-  if (finished) {
-    Json sums = sums_of_rows(manifest_.path_.parent_path());
-    if (!sums.empty()) manifest_.json_["rows"] = std::move(sums);
+  if (json_.erase("rows") > 0) write();
+  const auto stop = [&](const char* event) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    log_.append(Json{{"time", now_utc()}, {"stage", name}, {"event", event}, {"seconds", seconds}}.dump());
+    Json& booked = json_["seconds"];
+    booked[name] = booked.value(name, 0.0) + seconds;
+    book_load();
+  };
+  try {
+    work();
+    stop("finished");
+    Json sums = sums_of_rows(path_.parent_path());
+    if (!sums.empty()) json_["rows"] = std::move(sums);
+    write();
+  } catch (const Error&) {
+    stop("stopped");
+    write();
+    throw;
   }
-  manifest_.write();
 }
 
 }  // namespace opshap::runs

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/threads.hpp"
 #include "runs/part.hpp"
@@ -33,9 +33,6 @@ struct Beginning {
 /// Empty where it is the same run. Settings of another version, which cannot be read, are others.
 using OtherSettings = std::function<std::string(const nlohmann::ordered_json& settings)>;
 
-/// The same numbers, words and lists.
-OtherSettings equal_to(nlohmann::ordered_json settings);
-
 /// What ran, where, and how: manifest.json of a run's folder, and log.jsonl beside it. Everything that a reported
 /// number needs beside it.
 ///
@@ -54,29 +51,23 @@ class Manifest {
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
   /// the folder's manifest is of another schema or its rows have changed since they were written or are packed, and
   /// InvalidArgument when it is that of a run with other settings or another seed, and when another process is at work
-  /// there.
-  Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other);
+  /// there. Without `other` the settings have to be equal to those of the beginning.
+  Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other = {});
   /// Of a part of the run, in its own folder (Part::folder); of the run itself when the part is the whole. Throws
   /// InvalidArgument also when the run has units or rows already, so that there is nothing left for a part.
-  Manifest(const std::filesystem::path& run, const Part& part, const Beginning& beginning, const OtherSettings& other);
+  Manifest(const std::filesystem::path& run, const Part& part, const Beginning& beginning,
+           const OtherSettings& other = {});
 
   /// Does a stage of the run and returns what it returns. Its wall time is added to the manifest, also when it is
   /// stopped or fails. The log gets a line before and one after.
   template <typename Work>
   std::invoke_result_t<Work> stage(const std::string& name, const Work& work) {
-    Clock clock(*this, name);
-    try {
-      if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
-        work();
-        clock.stop(true);
-      } else {
-        auto result = work();
-        clock.stop(true);
-        return result;
-      }
-    } catch (const Error&) {
-      clock.stop(false);
-      throw;
+    if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+      do_stage(name, work);
+    } else {
+      std::optional<std::invoke_result_t<Work>> result;
+      do_stage(name, [&] { result.emplace(work()); });
+      return *std::move(result);
     }
   }
 
@@ -88,17 +79,7 @@ class Manifest {
   void finish();
 
  private:
-  class Clock {
-   public:
-    Clock(Manifest& manifest, const std::string& stage);
-    void stop(bool finished);
-
-   private:
-    Manifest& manifest_;
-    std::string stage_;
-    std::chrono::steady_clock::time_point start_;
-  };
-
+  void do_stage(const std::string& name, const std::function<void()>& work);
   void write() const;
   /// What was used of the machine since this process began its work, into the sitting that is its own.
   void book_load();

@@ -90,15 +90,17 @@ std::vector<Found> find_parts(const fs::path& run, const std::vector<fs::path>& 
   std::vector<fs::path> runs = {run};
   runs.insert(runs.end(), others.begin(), others.end());
   std::vector<Found> parts;
+  const auto require_parts = [](bool there, const fs::path& place) {
+    require<DataError>(there, "merge: folder=", place.string(),
+                       " (has no parts). Name the folder of a run that was done with --shard.");
+  };
   for (const fs::path& place : runs) {
     const fs::path folder = place / "parts";
     if (place == run && !others.empty() && !is_folder(folder)) continue;
-    require<DataError>(is_folder(folder), "merge: folder=", place.string(),
-                       " (has no parts). Name the folder of a run that was done with --shard.");
+    require_parts(is_folder(folder), place);
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) parts.push_back(read_part(entry.path()));
   }
-  require<DataError>(!parts.empty(), "merge: folder=", run.string(),
-                     " (has no parts). Name the folder of a run that was done with --shard.");
+  require_parts(!parts.empty(), run);
   std::ranges::stable_sort(parts, {}, [](const Found& found) { return found.part.index; });
   return parts;
 }
@@ -106,9 +108,8 @@ std::vector<Found> find_parts(const fs::path& run, const std::vector<fs::path>& 
 /// Every commit that worked on a part.
 std::set<std::string> commits_of(const Json& manifest) {
   std::set<std::string> commits = {manifest.value("commit", "")};
-  if (manifest.contains("resumed")) {
-    for (const Json& sitting : manifest["resumed"]) commits.insert(sitting.value("commit", ""));
-  }
+  for (const Json& sitting : manifest.value("resumed", std::vector<Json>()))
+    commits.insert(sitting.value("commit", ""));
   return commits;
 }
 
@@ -116,11 +117,9 @@ std::set<std::string> commits_of(const Json& manifest) {
 std::map<std::string, std::string> numerics_of(const Json& manifest) {
   std::map<std::string, std::string> numerics;
   const Json environment = manifest.value("environment", Json::object());
-  for (const char* key : numeric_keys) {
-    std::string value = environment.value(key, "");
-    if (key == std::string("blas")) value.resize(std::min(value.size(), value.find(',')));
-    numerics[key] = value;
-  }
+  for (const char* key : numeric_keys) numerics[key] = environment.value(key, "");
+  std::string& blas = numerics["blas"];
+  blas.resize(std::min(blas.size(), blas.find(',')));
   return numerics;
 }
 
@@ -259,10 +258,8 @@ Json merged_manifest(const fs::path& run, const std::vector<Found>& parts) {
 /// How many parts a call put together that was killed while it removed them, as `leaving`; else 0.
 std::int64_t merged_before(const fs::path& run, const fs::path& leaving) {
   if (is_there(run / "parts") || !is_there(leaving) || !is_there(run / "manifest.json")) return 0;
-  const Json manifest = read_manifest(run / "manifest.json");
-  return manifest.contains("parts") && manifest["parts"].is_array()
-             ? static_cast<std::int64_t>(manifest["parts"].size())
-             : 0;
+  const Json parts = read_manifest(run / "manifest.json").value("parts", Json());
+  return parts.is_array() ? static_cast<std::int64_t>(parts.size()) : 0;
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/names.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::runs {
@@ -124,6 +123,47 @@ void fields(Visitor& visit, Games& row) {
   visit("baseline_distances", row.baseline_distances);
 }
 
+template <typename Visitor, RowOf<MethodRow> Row>
+void fields(Visitor& visit, Row& row) {
+  visit("game", row.game);
+  visit("players", row.players);
+  visit("truth", row.truth);
+  visit("truth_error", row.truth_error);
+  visit("method", row.method);
+  visit.optional("explainer", row.explainer);
+  visit("access", row.access);
+  visit("budget", row.budget);
+  visit("repeat", row.repeat);
+  visit("seed", row.seed);
+  visit("distinct", row.distinct);
+  visit("evaluations", row.evaluations);
+  visit("gradients", row.gradients);
+  visit.scores(row.scores);
+  visit("exact", row.exact);
+  visit.optional("failure", row.failure);
+  visit.nested("seconds", [&row](auto& seconds) {
+    seconds("estimator", row.estimator_seconds);
+    seconds("game", row.game_seconds);
+  });
+}
+
+template <typename Visitor, RowOf<HeldOutRow> Row>
+void fields(Visitor& visit, Row& row) {
+  visit("pde", row.pde);
+  visit("method", row.method);
+  visit("setting", row.setting);
+  visit("seed", row.seed);
+  visit("epoch", row.epoch);
+  visit("training_evaluations", row.training_evaluations);
+  visit("training_seconds", row.training_seconds);
+  visit("shape", row.shape);
+  visit("players", row.players);
+  visit("nrmse", row.nrmse);
+  visit("seconds", row.seconds);
+  visit("reference_errors", row.reference_errors);
+  visit.optional("drift", row.drift);
+}
+
 // What rows of before leave out is filled in, and what cannot be is refused.
 
 /// A field has a value at each point, and a player owns at least one of them.
@@ -133,6 +173,9 @@ void require_shape(const std::vector<int>& shape, int players) {
   require<DataError>(players >= 1 && points_of(shape) >= players, "shape=", shape_in_words(shape), " (has ",
                      points_of(shape), " points for ", players, " players)");
 }
+
+/// Rows of most types leave nothing out.
+void complete(auto&) {}
 
 void complete(AttributionRow& row) {
   if (row.shape.empty()) row.shape = {row.players};
@@ -168,8 +211,6 @@ void name_channels(std::vector<std::string>& names, std::size_t channels) {
     names.push_back(message("channel ", channel));
 }
 
-void complete(TrainingRow&) {}
-void complete(DriftRow&) {}
 void complete(GamesRow& row) {
   name_channels(row.channels, row.baseline_distances.size());
   require<DataError>(row.channels.size() == row.baseline_distances.size(),
@@ -231,12 +272,9 @@ class Latest {
     const json_row::Reader reader(json);
     fields(reader, row);
     complete(row);
-    const auto [place, fresh] = places_.emplace(key_of(row), rows_.size());
-    if (fresh) {
-      rows_.push_back(std::move(row));
-    } else {
-      rows_[place->second] = std::move(row);
-    }
+    const std::size_t place = places_.emplace(key_of(row), rows_.size()).first->second;
+    rows_.resize(std::max(rows_.size(), place + 1));
+    rows_[place] = std::move(row);
     return true;
   }
   std::vector<T> rows() { return std::move(rows_); }
@@ -246,44 +284,17 @@ class Latest {
   std::vector<T> rows_;
 };
 
-class RunReader {
- public:
-  void read(const std::filesystem::path& file) {
-    json_row::for_each_row(file, json_row::LastLine::is_a_row,
-                           "Remove results.jsonl and run the command of the run again, or take a whole copy.",
-                           [this](const std::string& schema, const Json& json) { add(schema, json); });
-  }
-
-  Results take() {
-    return {attributions_.rows(), values_.rows(), operators_.rows(), training_.rows(),
-            fields_.rows(),       drifts_.rows(), games_.rows()};
-  }
-
- private:
-  void add(const std::string& schema, const Json& json) {
-    const bool known = attributions_.take(schema, json) || values_.take(schema, json) ||
-                       operators_.take(schema, json) || training_.take(schema, json) || fields_.take(schema, json) ||
-                       drifts_.take(schema, json) || games_.take(schema, json);
-    require<DataError>(known, "schema=", schema, " (is not known to this program)");
-  }
-
-  Latest<AttributionRow> attributions_;
-  Latest<ValuesRow> values_;
-  Latest<OperatorRow> operators_;
-  Latest<TrainingRow> training_;
-  Latest<FieldsRow> fields_;
-  Latest<DriftRow> drifts_;
-  Latest<GamesRow> games_;
-};
-
-/// A row of a program that leaves out what older rows leave out is written whole, and one that cannot be is not
-/// written.
-template <typename T>
-std::string line_of(T row) {
-  complete(row);
-  json_row::Writer writer(T::schema);
-  fields(writer, row);
-  return writer.line();
+/// The rows of a file of one row type, of which a last line cut short is left out; none when there is no such file.
+template <typename Row>
+std::vector<Row> read_rows(const std::filesystem::path& file) {
+  std::vector<Row> rows;
+  json_row::for_each_row(file, json_row::LastLine::is_dropped, "Remove the file, or choose another folder.",
+                         [&](const std::string& schema, const Json& json) {
+                           require<DataError>(schema == Row::schema, "row (is not an ", Row::schema, ")");
+                           const json_row::Reader reader(json);
+                           fields(reader, rows.emplace_back());
+                         });
+  return rows;
 }
 
 }  // namespace
@@ -352,13 +363,25 @@ std::string shape_in_words(const std::vector<int>& shape) {
   return words;
 }
 
-std::string to_json_line(const AttributionRow& row) { return line_of(row); }
-std::string to_json_line(const ValuesRow& row) { return line_of(row); }
-std::string to_json_line(const OperatorRow& row) { return line_of(row); }
-std::string to_json_line(const TrainingRow& row) { return line_of(row); }
-std::string to_json_line(const FieldsRow& row) { return line_of(row); }
-std::string to_json_line(const GamesRow& row) { return line_of(row); }
-std::string to_json_line(const DriftRow& row) { return line_of(row); }
+/// A row of a program that leaves out what older rows leave out is written whole, and one that cannot be is not
+/// written.
+template <typename Row>
+std::string to_json_line(Row row) {
+  complete(row);
+  json_row::Writer writer(Row::schema);
+  fields(writer, row);
+  return writer.line();
+}
+
+template std::string to_json_line(AttributionRow);
+template std::string to_json_line(ValuesRow);
+template std::string to_json_line(OperatorRow);
+template std::string to_json_line(TrainingRow);
+template std::string to_json_line(FieldsRow);
+template std::string to_json_line(GamesRow);
+template std::string to_json_line(DriftRow);
+template std::string to_json_line(MethodRow);
+template std::string to_json_line(HeldOutRow);
 
 std::string schema_of(const std::string& line) {
   try {
@@ -373,81 +396,20 @@ std::string schema_of(const std::string& line) {
 }
 
 Results read_results(const std::filesystem::path& run) {
-  RunReader reader;
+  std::tuple<Latest<AttributionRow>, Latest<ValuesRow>, Latest<OperatorRow>, Latest<TrainingRow>, Latest<FieldsRow>,
+             Latest<DriftRow>, Latest<GamesRow>>
+      found;
+  const auto take = [&found](const std::string& schema, const Json& json) {
+    const bool known = std::apply([&](auto&... of_type) { return (of_type.take(schema, json) || ...); }, found);
+    require<DataError>(known, "schema=", schema, " (is not known to this program)");
+  };
   for (const char* name : {"results.jsonl", "training.jsonl", "attributions.jsonl", "references.jsonl", "fields.jsonl"})
-    reader.read(file_of_rows(run, name));
-  return reader.take();
+    json_row::for_each_row(file_of_rows(run, name), json_row::LastLine::is_a_row,
+                           "Remove results.jsonl and run the command of the run again, or take a whole copy.", take);
+  return std::apply([](auto&... of_type) { return Results{of_type.rows()...}; }, found);
 }
 
-namespace {
-
-template <typename Visitor, json_row::RowOf<MethodRow> Row>
-void method_fields(Visitor& visit, Row& row) {
-  visit("game", row.game);
-  visit("players", row.players);
-  visit("truth", row.truth);
-  visit("truth_error", row.truth_error);
-  visit("method", row.method);
-  visit.optional("explainer", row.explainer);
-  visit("access", row.access);
-  visit("budget", row.budget);
-  visit("repeat", row.repeat);
-  visit("seed", row.seed);
-  visit("distinct", row.distinct);
-  visit("evaluations", row.evaluations);
-  visit("gradients", row.gradients);
-  visit.scores(row.scores);
-  visit("exact", row.exact);
-  visit.optional("failure", row.failure);
-  visit.nested("seconds", [&row](auto& seconds) {
-    seconds("estimator", row.estimator_seconds);
-    seconds("game", row.game_seconds);
-  });
-}
-
-}  // namespace
-
-std::string to_json_line(const MethodRow& row) {
-  json_row::Writer writer(MethodRow::schema);
-  method_fields(writer, row);
-  return writer.line();
-}
-
-std::vector<MethodRow> read_method_rows(const std::filesystem::path& file) {
-  return json_row::read_rows<MethodRow>(
-      file, [](const json_row::Reader& reader, MethodRow& row) { method_fields(reader, row); });
-}
-
-namespace {
-
-template <typename Visitor, json_row::RowOf<HeldOutRow> Row>
-void held_out_fields(Visitor& visit, Row& row) {
-  visit("pde", row.pde);
-  visit("method", row.method);
-  visit("setting", row.setting);
-  visit("seed", row.seed);
-  visit("epoch", row.epoch);
-  visit("training_evaluations", row.training_evaluations);
-  visit("training_seconds", row.training_seconds);
-  visit("shape", row.shape);
-  visit("players", row.players);
-  visit("nrmse", row.nrmse);
-  visit("seconds", row.seconds);
-  visit("reference_errors", row.reference_errors);
-  visit.optional("drift", row.drift);
-}
-
-}  // namespace
-
-std::string to_json_line(const HeldOutRow& row) {
-  json_row::Writer writer(HeldOutRow::schema);
-  held_out_fields(writer, row);
-  return writer.line();
-}
-
-std::vector<HeldOutRow> read_held_out_rows(const std::filesystem::path& file) {
-  return json_row::read_rows<HeldOutRow>(
-      file, [](const json_row::Reader& reader, HeldOutRow& row) { held_out_fields(reader, row); });
-}
+std::vector<MethodRow> read_method_rows(const std::filesystem::path& file) { return read_rows<MethodRow>(file); }
+std::vector<HeldOutRow> read_held_out_rows(const std::filesystem::path& file) { return read_rows<HeldOutRow>(file); }
 
 }  // namespace opshap::runs

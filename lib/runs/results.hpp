@@ -186,15 +186,10 @@ std::int64_t points_of(const std::vector<int>& shape);
 /// "32" or "8 × 8".
 std::string shape_in_words(const std::vector<int>& shape);
 
-/// One line of JSON without the newline. Throws NumericalError for a number that is not finite (JSON has none), and
-/// DataError for a row that read_results() would refuse.
-std::string to_json_line(const AttributionRow& row);
-std::string to_json_line(const ValuesRow& row);
-std::string to_json_line(const OperatorRow& row);
-std::string to_json_line(const TrainingRow& row);
-std::string to_json_line(const FieldsRow& row);
-std::string to_json_line(const DriftRow& row);
-std::string to_json_line(const GamesRow& row);
+/// One line of JSON without the newline, of any type of row. Throws NumericalError for a number that is not finite (JSON
+/// has none), and DataError for a row that read_results() would refuse.
+template <typename Row>
+std::string to_json_line(Row row);
 
 /// What kind of row a line is: "opshap.values/1". Empty for a line that is no row.
 std::string schema_of(const std::string& line);
@@ -223,9 +218,6 @@ struct MethodRow : Answer {
   std::optional<std::string> failure = std::nullopt;
 };
 
-/// One line of JSON without the newline. Throws NumericalError for a number that is not finite.
-std::string to_json_line(const MethodRow& row);
-
 /// The rows of a file, of which a last line cut short is left out; none when there is no such file.
 /// Throws DataError naming file and line for a line it cannot read.
 std::vector<MethodRow> read_method_rows(const std::filesystem::path& file);
@@ -252,9 +244,6 @@ struct HeldOutRow {
   std::vector<double> reference_errors;        ///< ‖standard errors‖₂/‖values‖₂ of each input's reference
   std::optional<double> drift = std::nullopt;  ///< of an explainer, against the finest resolution
 };
-
-/// One line of JSON without the newline. Throws NumericalError for a number that is not finite.
-std::string to_json_line(const HeldOutRow& row);
 
 /// As read_method_rows().
 std::vector<HeldOutRow> read_held_out_rows(const std::filesystem::path& file);

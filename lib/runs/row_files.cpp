@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <set>
 #include <system_error>
 
@@ -15,10 +16,6 @@
 
 #define ZLIB_CONST
 #include <zlib.h>
-
-#include <algorithm>
-#include <array>
-#include <limits>
 
 namespace opshap::runs {
 
@@ -34,22 +31,15 @@ uInt piece_of(std::size_t bytes) {
 
 const Bytef* bytes_of(std::string_view text) { return reinterpret_cast<const Bytef*>(text.data()); }
 
-/// Ends the stream on scope exit.
-struct Inflation {
-  z_stream stream{};
-  ~Inflation() { inflateEnd(&stream); }
-};
-struct Deflation {
-  z_stream stream{};
-  ~Deflation() { deflateEnd(&stream); }
-};
+/// Ends a stream on scope exit.
+using EndOfStream = std::unique_ptr<z_stream, int (*)(z_streamp)>;
 
 }  // namespace
 
 std::string gzip(std::string_view text) {
   constexpr int memory_level = 8;  // zlib's default
-  Deflation deflation;
-  z_stream& stream = deflation.stream;
+  z_stream stream{};
+  const EndOfStream end(&stream, deflateEnd);
   bool good =
       deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, window_of_gzip, memory_level, Z_DEFAULT_STRATEGY) == Z_OK;
   gz_header header{};
@@ -75,8 +65,8 @@ std::string gzip(std::string_view text) {
 
 std::string gunzip(std::string_view bytes, const std::string& who, std::size_t most) {
   constexpr std::string_view advice = "Take a whole copy of it.";
-  Inflation inflation;
-  z_stream& stream = inflation.stream;
+  z_stream stream{};
+  const EndOfStream end(&stream, inflateEnd);
   require<EnvironmentError>(inflateInit2(&stream, window_of_gzip) == Z_OK, who,
                             " (zlib has no memory to unpack it). Free some.");
   std::string text;
@@ -114,11 +104,17 @@ constexpr std::string_view rows_ending = ".jsonl";
 /// What commands write row by row, and make anew when it is gone.
 constexpr std::array<std::string_view, 2> rows_of_commands = {"results.jsonl", "rows.jsonl"};
 
+constexpr std::size_t digits_of_checksum = 8;
+
+std::string digits(std::uint32_t checksum) {
+  char text[digits_of_checksum + 1];
+  std::snprintf(text, sizeof text, "%08x", checksum);
+  return text;
+}
+
 Json sum_of(const fs::path& file) {
   const std::string text = read_rows_file(file);
-  char digits[9];
-  std::snprintf(digits, sizeof digits, "%08x", crc32c(text));
-  return {{"rows", std::ranges::count(text, '\n')}, {"crc32c", digits}};
+  return {{"rows", std::ranges::count(text, '\n')}, {"crc32c", digits(crc32c(text))}};
 }
 
 /// The name that rows have when they are not packed: results.jsonl for results.jsonl.gz.
@@ -212,18 +208,7 @@ namespace json_row {
 
 namespace {
 
-void require_type(bool right, const char* key, const char* type) {
-  require<DataError>(right, key, " (is not ", type, ")");
-}
-
 constexpr std::string_view before_checksum = ",\"crc32c\":\"", after_checksum = "\"}";
-constexpr std::size_t digits_of_checksum = 8;
-
-std::string digits(std::uint32_t checksum) {
-  char text[digits_of_checksum + 1];
-  std::snprintf(text, sizeof text, "%08x", checksum);
-  return text;
-}
 
 /// The digits at the end of a line; empty where there are none.
 std::string_view checksum_of(std::string_view line) {
@@ -261,30 +246,9 @@ double finite(const char* key, double value) {
   return value;
 }
 
-Json Writer::json_of(const char* key, const std::vector<double>& values) {
-  for (const double value : values) finite(key, value);
-  return values;
-}
-
-Json Writer::json_of(const char* key, const std::vector<Measured>& values) {
-  Json list = Json::array();
-  for (const Measured& value : values) list.push_back(json_of(key, value));
-  return list;
-}
-
 Json Writer::json_of(const char* key, const Measured& measured) {
   if (measured.value) return finite(key, *measured.value);
   return {{"value", nullptr}, {"why", measured.why}};
-}
-
-void Reader::read(const char* key, const Json& json, std::string& value) {
-  require_type(json.is_string(), key, "a string");
-  value = json.get<std::string>();
-}
-
-void Reader::read(const char* key, const Json& json, bool& value) {
-  require_type(json.is_boolean(), key, "true or false");
-  value = json.get<bool>();
 }
 
 void Reader::read(const char* key, const Json& json, int& value) {
@@ -296,22 +260,12 @@ void Reader::read(const char* key, const Json& json, int& value) {
 }
 
 void Reader::read(const char* key, const Json& json, std::int64_t& value) {
-  require_type(json.is_number_integer(), key, "an integer");
+  require<DataError>(json.is_number_integer(), key, " (is not an integer)");
   require<DataError>(
       !json.is_number_unsigned() ||
           json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()),
       key, " (is too large)");
   value = json.get<std::int64_t>();
-}
-
-void Reader::read(const char* key, const Json& json, std::uint64_t& value) {
-  require_type(json.is_number_unsigned(), key, "a non-negative integer");
-  value = json.get<std::uint64_t>();
-}
-
-void Reader::read(const char* key, const Json& json, double& value) {
-  require_type(json.is_number(), key, "a number");
-  value = json.get<double>();
 }
 
 void Reader::read(const char* key, const Json& json, Measured& measured) {

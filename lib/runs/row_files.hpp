@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,13 +91,12 @@ class Writer {
   /// A field that has nothing to say (an empty list or optional, a channel 0) is left out.
   template <typename T>
   void optional(const char* key, const T& value) {
-    if (!is_empty(value)) (*this)(key, value);
+    if (value != T{}) (*this)(key, value);
   }
   /// Each under the name of its metric, in the order of their registry.
   void scores(const metrics::Scores& scores) {
     for (const metrics::Metric& metric : metrics::all())
-      if (scores.contains(metric.name))
-        json_[std::string(metric.name)] = json_of(std::string(metric.name).c_str(), scores[metric.name]);
+      if (scores.contains(metric.name)) (*this)(std::string(metric.name).c_str(), scores[metric.name]);
   }
   /// An object under a key; `fields` visits its fields.
   template <typename Fields>
@@ -121,21 +119,15 @@ class Writer {
   static Json json_of(const char* key, const std::optional<T>& value) {
     return value ? json_of(key, *value) : Json(nullptr);
   }
+  template <typename T>
+  static Json json_of(const char* key, const std::vector<T>& values) {
+    Json list = Json::array();
+    for (const T& value : values) list.push_back(json_of(key, value));
+    return list;
+  }
   static Json json_of(const char* key, double value) { return finite(key, value); }
-  static Json json_of(const char* key, const std::vector<double>& values);
   /// A number, or {"value":null,"why":"..."}.
   static Json json_of(const char* key, const Measured& measured);
-  static Json json_of(const char* key, const std::vector<Measured>& values);
-
-  template <typename T>
-  static bool is_empty(const std::optional<T>& value) {
-    return !value;
-  }
-  template <typename T>
-  static bool is_empty(const std::vector<T>& value) {
-    return value.empty();
-  }
-  static bool is_empty(int value) { return value == 0; }
 
   Json json_;
 };
@@ -176,14 +168,28 @@ class Reader {
   }
 
  private:
-  static void read(const char* key, const Json& json, std::string& value);
-  static void read(const char* key, const Json& json, bool& value);
+  /// A value that is of the right type.
+  template <typename T>
+  static void take(const char* key, const Json& json, bool right, const char* type, T& value) {
+    require<DataError>(right, key, " (is not ", type, ")");
+    json.get_to(value);
+  }
+  static void read(const char* key, const Json& json, std::string& value) {
+    take(key, json, json.is_string(), "a string", value);
+  }
+  static void read(const char* key, const Json& json, bool& value) {
+    take(key, json, json.is_boolean(), "true or false", value);
+  }
   /// Any value.
   static void read(const char*, const Json& json, Json& value) { value = json; }
   static void read(const char* key, const Json& json, int& value);
   static void read(const char* key, const Json& json, std::int64_t& value);
-  static void read(const char* key, const Json& json, std::uint64_t& value);
-  static void read(const char* key, const Json& json, double& value);
+  static void read(const char* key, const Json& json, std::uint64_t& value) {
+    take(key, json, json.is_number_unsigned(), "a non-negative integer", value);
+  }
+  static void read(const char* key, const Json& json, double& value) {
+    take(key, json, json.is_number(), "a number", value);
+  }
   static void read(const char* key, const Json& json, Measured& measured);
   template <typename T>
   static void read(const char* key, const Json& json, std::optional<T>& value) {
@@ -210,19 +216,6 @@ enum class LastLine {
 /// `take` throws as DataError; `advice` ends these messages. Throws as read_rows_file().
 void for_each_row(const std::filesystem::path& file, LastLine last, std::string_view advice,
                   const std::function<void(const std::string& schema, const Json& row)>& take);
-
-/// The rows of a file of one row type, of which a last line cut short is left out; none when there is no such file.
-/// `read_fields(reader, row)` reads a row. Throws DataError naming file and line for a line it cannot read.
-template <typename Row, typename ReadFields>
-std::vector<Row> read_rows(const std::filesystem::path& file, const ReadFields& read_fields) {
-  std::vector<Row> rows;
-  for_each_row(file, LastLine::is_dropped, "Remove the file, or choose another folder.",
-               [&](const std::string& schema, const Json& json) {
-                 require<DataError>(schema == Row::schema, "row (is not an ", Row::schema, ")");
-                 read_fields(Reader(json), rows.emplace_back());
-               });
-  return rows;
-}
 
 }  // namespace json_row
 

@@ -33,14 +33,6 @@ std::vector<std::pair<std::string, std::string>> pairs_in_words(const json_row::
   return pairs;
 }
 
-std::string joined_command(const json_row::Reader& reader) {
-  std::vector<std::string> command;
-  reader.optional("command", command);
-  std::string line;
-  for (const std::string& argument : command) line += (line.empty() ? "" : " ") + argument;
-  return line;
-}
-
 /// A list of n or [nx, ny]; none where the settings do not have it.
 std::vector<Resolution> resolutions_of(const Json& settings, const char* key) {
   std::vector<Json> entries;
@@ -96,7 +88,9 @@ void take_manifest(Run& run, const Json& manifest) {
   reader("profile", run.profile);
   reader("pde", run.pde);
   reader.optional("seed", run.seed);
-  run.command = joined_command(reader);
+  std::vector<std::string> command;
+  reader.optional("command", command);
+  for (const std::string& argument : command) run.command += (run.command.empty() ? "" : " ") + argument;
   reader.optional("commit", run.commit);
   run.sittings = sittings_of(manifest);
   std::vector<Json> parts;
@@ -146,29 +140,22 @@ Json parsed_manifest(Run& run, const std::filesystem::path& path) {
 }
 
 /// Rows of another problem are of another run.
-template <typename Row>
-void require_problem(const Run& run, const std::vector<Row>& rows) {
-  for (const Row& row : rows)
-    require<DataError>(row.pde == run.pde, "run: folder=", run.folder.string(), ", pde=", run.pde,
-                       " (of manifest.json, but the rows of type ", Row::schema, " are of ", row.pde,
-                       "). Put the manifest and the rows of one run together.");
-}
-
 void require_one_problem(const Run& run) {
-  require_problem(run, run.results.attributions);
-  require_problem(run, run.results.values);
-  require_problem(run, run.results.operators);
-  require_problem(run, run.results.training);
-  require_problem(run, run.results.fields);
-  require_problem(run, run.results.drifts);
-  require_problem(run, run.results.games);
+  const auto require_problem = [&run]<typename Row>(const std::vector<Row>& rows) {
+    for (const Row& row : rows)
+      require<DataError>(row.pde == run.pde, "run: folder=", run.folder.string(), ", pde=", run.pde,
+                         " (of manifest.json, but the rows of type ", Row::schema, " are of ", row.pde,
+                         "). Put the manifest and the rows of one run together.");
+  };
+  const auto require_all = [&](const auto&... rows) { (require_problem(rows), ...); };
+  const Results& of = run.results;
+  require_all(of.attributions, of.values, of.operators, of.training, of.fields, of.drifts, of.games);
 }
 
 }  // namespace
 
 std::string Sitting::value(std::string_view key) const {
-  const auto found =
-      std::find_if(environment.begin(), environment.end(), [key](const auto& entry) { return entry.first == key; });
+  const auto found = std::ranges::find(environment, key, &std::pair<std::string, std::string>::first);
   return found == environment.end() ? "" : found->second;
 }
 
@@ -191,10 +178,9 @@ std::vector<Resolution> Run::missing_resolutions() const {
 }
 
 Run read_run(const std::filesystem::path& folder) {
-  require<DataError>(is_folder(folder), "run: folder=", folder.string(),
-                     " (is not a folder). Name the folder that `opshap reproduce` wrote.");
   require<DataError>(is_there(folder / "manifest.json"), "run: folder=", folder.string(),
-                     " (has no manifest.json). Name the folder that `opshap reproduce` wrote.");
+                     is_folder(folder) ? " (has no manifest.json)" : " (is not a folder)",
+                     ". Name the folder that `opshap reproduce` wrote.");
   Run run;
   run.folder = folder;
   const Json manifest = parsed_manifest(run, folder / "manifest.json");
@@ -258,11 +244,9 @@ void write_packed(const fs::path& folder, std::string_view name, std::string_vie
 /// The folders of the trainings, relative to the run's.
 std::vector<fs::path> trainings(const fs::path& run) {
   std::vector<fs::path> found = {"backbone", "explainer"};
-  std::set<fs::path> named;
   std::error_code failure;
   for (const fs::directory_entry& entry : fs::directory_iterator(run / "explainers", failure))
-    named.insert(fs::path("explainers") / entry.path().filename());
-  found.insert(found.end(), named.begin(), named.end());
+    found.push_back(fs::path("explainers") / entry.path().filename());
   return found;
 }
 

@@ -184,12 +184,12 @@ void draw_figure(const std::filesystem::path& path, const OperatorQuestion& aske
              reporting::attribution_numbers(scenario, output, attribution.values, attribution.standard_errors).csv());
 }
 
-void attribute_game(const CLI::App& command, AttributeOptions options, const Globals& globals) {
+void attribute_game(AttributeOptions options, const Globals& globals) {
   for (const char* option : {"--explainer", "--figure"})
-    require(command.count(option) == 0, "attribute: ", option, " (only with --operator). Leave it out.");
+    require(options.command->count(option) == 0, "attribute: ", option, " (only with --operator). Leave it out.");
   const bool chosen = options.method.empty();
   const auto peer = wanted_peer(options);
-  const NamedGame named = wanted_game(command, options);
+  const NamedGame named = wanted_game(options);
   if (chosen) choose_method(options, *named.game);
   AskedGame asked(*named.game, named.foreign);
   std::vector<std::vector<Attribution>> found = {
@@ -207,14 +207,13 @@ void attribute_game(const CLI::App& command, AttributeOptions options, const Glo
   if (globals.out != "-") print_attribution(globals, method, attribution, shown);
 }
 
-void attribute_operator(const CLI::App& command, AttributeOptions options, const Globals& globals) {
+void attribute_operator(AttributeOptions options, const Globals& globals) {
   require_figure_file(options.figure);
   require(options.figure.empty() || options.figure == "-" ||
               std::filesystem::path(options.figure).replace_extension(".csv") != globals.out,
           "attribute: --out=", globals.out.string(), ", --figure=", options.figure.string(),
           " (the figure's numbers have that name, too). Name one of them otherwise.");
-  const OperatorQuestion asked =
-      wanted_question(command, options, globals, Several::allowed, options.explainer.empty());
+  const OperatorQuestion asked = wanted_question(options, globals, Several::allowed, options.explainer.empty());
   require(options.figure.empty() || (asked.inputs.batch == 1 && asked.readouts.size() == 1),
           "attribute: --figure (draws one input and one query or target; there are ", asked.inputs.batch, " and ",
           asked.readouts.size(), "). Ask for one of each.");
@@ -236,19 +235,44 @@ void attribute_operator(const CLI::App& command, AttributeOptions options, const
   }
 }
 
+void run_attribute(const AttributeOptions& options, const Globals& globals) {
+  require_values_file(globals.out);
+  require(!(globals.out == "-" && globals.json),
+          "attribute: --out - --json (both want standard output). Write the values to a file.");
+  (options.command->count("--operator") > 0 ? attribute_operator : attribute_game)(options, globals);
+}
+
 }  // namespace
 
 void add_attribute(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<AttributeOptions>();
-  CLI::App* command = app.add_subcommand(
-      "attribute", "Attribute a value to the players of a game, or an operator's prediction to the cells of its input");
-  add_attribute_options(*command, *options);
-  command->callback([command, options, &globals] {
-    require_values_file(globals.out);
-    require(!(globals.out == "-" && globals.json),
-            "attribute: --out - --json (both want standard output). Write the values to a file.");
-    (command->count("--operator") > 0 ? attribute_operator : attribute_game)(*command, *options, globals);
-  });
+  const auto [command, options] = add_command<AttributeOptions>(
+      app, "attribute",
+      "Attribute a value to the players of a game, or an operator's prediction to the cells of its input",
+      run_attribute, globals);
+  add_game_options(*command, options);
+  CLI::Option* method = command->add_option(
+      "--method", options.method,
+      "One of `opshap list estimators`, or peer:FOLDER, a program in any language; without it opshap "
+      "chooses one");
+  command
+      ->add_option("--explainer", options.explainer,
+                   "With --operator: a trained explainer (safetensors) that explains in place of --method")
+      ->excludes(method);
+  add_force(*command, options.force);
+  command->add_option(
+      "--figure", options.figure,
+      "With --operator: draw input, output, attribution and query point (.svg, .pdf or .png), with the numbers in a "
+      "CSV file beside it; one input, one query");
+  command->add_option("--budget", options.budget,
+                      "The most distinct coalitions to evaluate, the empty and the grand one among them: 1000, 1e3, "
+                      "2^10, or 8n for eight times the players");
+  command->add_flag("--sort", options.sorted, "The largest value first in the table");
+  command->add_option("--nodes", options.nodes,
+                      "Quadrature nodes of integrated_gradients (default 50) and mean_field (default 16)");
+  command->add_option("--rule", options.rule, "Quadrature rule of integrated_gradients: midpoint or gauss_legendre");
+  command->add_flag(
+      "--minimum-norm", options.minimum_norm,
+      "Where the sample does not determine a regression, give its minimum-norm solution instead of refusing it");
 }
 
 }  // namespace opshap::cli

@@ -35,6 +35,7 @@ struct ImportOptions {
   data::PdebenchOptions pdebench;
   data::NpyOptions npy;
   std::string centring = "node";
+  const CLI::Option* says_periodic = nullptr;
 };
 
 Json description(const std::filesystem::path& path) {
@@ -83,22 +84,25 @@ void print_description(const Json& set) {
   std::cout << "content      xxh64 " << set["content_xxh64"].get<std::string>() << ", " << set["bytes"] << " bytes\n";
 }
 
-/// Prints what the data set at --out says of itself.
-void show(const Globals& globals) {
-  const Json set = description(globals.out);
+/// Prints what a data set says of itself.
+void show(const std::filesystem::path& file, const Globals& globals) {
+  const Json set = description(file);
   globals.json ? print_json(set) : print_description(set);
 }
 
-void run_generate(const Globals& globals, GenerateOptions& options) {
-  data::DatasetRequest& request = options.request;
+void require_out(const char* who, const Globals& globals) {
+  require(!globals.out.empty() && globals.out != "-", who, ": --out (a data set needs a file). Give --out FILE.");
+}
+
+void run_generate(const GenerateOptions& options, const Globals& globals) {
+  data::DatasetRequest request = options.request;
   require(options.all || !request.pde.empty(),
           "data generate: --pde (which problem is not said). Give --pde NAME, or --all with --profile.");
   if (options.all || !options.profile.empty()) {
     require(!options.profile.empty(), "data generate: --all (says no sizes). Give --profile smoke, desk or paper.");
     return generate_for_profile(globals, options.profile, {options.all ? "all" : request.pde});
   }
-  require(!globals.out.empty() && globals.out != "-",
-          "data generate: --out (a data set needs a file). Give --out FILE.");
+  require_out("data generate", globals);
   request.parameters = pde::parse_parameters(options.settings);
   request.seed = globals.seed;
   data::LayoutRequest& layout = request.layout;
@@ -106,28 +110,23 @@ void run_generate(const Globals& globals, GenerateOptions& options) {
   const runs::Part part = runs::Part::parse("data generate", options.shard);
   data::generate(request, globals.out, part);
   if (!part.whole()) {
-    const Json made = {{"file", globals.out.string()}, {"part", to_json(part)}};
-    if (globals.json) return print_json(made);
+    if (globals.json) return print_json({{"file", globals.out.string()}, {"part", to_json(part)}});
     std::cout << globals.out.string() << ": part " << part.index << " of " << part.of << " of a data set\n";
     return;
   }
-  show(globals);
+  show(globals.out, globals);
 }
 
-void run_merge(const Globals& globals, const std::vector<std::string>& files) {
-  require(!globals.out.empty() && globals.out != "-", "data merge: --out (a data set needs a file). Give --out FILE.");
+void run_merge(const std::vector<std::string>& files, const Globals& globals) {
+  require_out("data merge", globals);
   data::merge({files.begin(), files.end()}, globals.out);
-  show(globals);
+  show(globals.out, globals);
 }
 
-void require_out(const Globals& globals) {
-  require(!globals.out.empty() && globals.out != "-", "data import: --out (a data set needs a file). Give --out FILE.");
-}
-
-void run_verify(const Globals& globals, const std::string& file) {
+void run_verify(const std::filesystem::path& file, const Globals& globals) {
   const std::vector<data::DataCheck> checks = data::verify_dataset(file);
   bool passed = true;
-  Json json = {{"file", file}, {"passed", true}, {"checks", Json::array()}};
+  Json json = {{"file", file.string()}, {"passed", true}, {"checks", Json::array()}};
   for (const data::DataCheck& check : checks) {
     passed = passed && check.passed;
     json["checks"].push_back({{"name", check.name}, {"passed", check.passed}, {"detail", check.detail}});
@@ -153,68 +152,73 @@ void add_layout(CLI::App& command, data::LayoutRequest& layout, const char* samp
 }
 
 /// How fields from elsewhere are taken.
-void add_taking(CLI::App& command, const std::shared_ptr<ImportOptions>& options) {
-  add_layout(command, options->request.layout,
+void add_taking(CLI::App& command, ImportOptions& options) {
+  add_layout(command, options.request.layout,
              "How many, from the first on (default: all); split 4220/750/30 in proportion unless the three counts are "
              "given");
-  add_resolution(command, "--interpolate", options->interpolate,
+  add_resolution(command, "--interpolate", options.interpolate,
                  "Points per axis of another grid that the fields are interpolated to: by Fourier on periodic axes, "
                  "else by cubics (default: their own grid)");
-  command.add_flag("--skip-nonfinite", options->request.skip_nonfinite,
+  command.add_flag("--skip-nonfinite", options.request.skip_nonfinite,
                    "Leave out samples with NaN or infinity; the set names them");
 }
 
-const data::ImportRequest& taking(ImportOptions& options) {
-  if (options.interpolate != Resolution()) options.request.interpolate = options.interpolate;
-  return options.request;
+data::ImportRequest taking(const ImportOptions& options) {
+  data::ImportRequest request = options.request;
+  if (options.interpolate != Resolution()) request.interpolate = options.interpolate;
+  return request;
+}
+
+void import_pdebench(const ImportOptions& options, const Globals& globals) {
+  require_out("data import", globals);
+  data::import_pdebench(options.pdebench, taking(options), globals.out);
+  show(globals.out, globals);
+}
+
+void import_npy(const ImportOptions& options, const Globals& globals) {
+  require_out("data import", globals);
+  require(options.says_periodic->count() > 0,
+          "data import npy: --periodic (missing: nothing in two arrays says it, and it decides where points lie and "
+          "what an explainer sums over). Give --periodic true, or --periodic false.");
+  data::NpyOptions npy = options.npy;
+  npy.centring = options.centring == "cell" ? Centring::cell : Centring::node;
+  data::import_dataset(*data::open_npy(npy), taking(options), globals.out);
+  show(globals.out, globals);
 }
 
 void add_import(CLI::App& data, const Globals& globals) {
-  const auto options = std::make_shared<ImportOptions>();
   CLI::App* import = data.add_subcommand(
       "import", "Make a data set of fields from elsewhere; it is labelled as imported wherever it is used");
   import->require_subcommand(1);
 
-  CLI::App* pdebench = import->add_subcommand(
-      "pdebench",
-      "A file of PDEBench: advection, Burgers, diffusion-sorption, Darcy, shallow water, diffusion-reaction");
-  pdebench->add_option("file,--input", options->pdebench.file, "The file; what it holds is found by its contents")
+  const auto [pdebench, file] = add_command<ImportOptions>(
+      *import, "pdebench",
+      "A file of PDEBench: advection, Burgers, diffusion-sorption, Darcy, shallow water, diffusion-reaction",
+      import_pdebench, globals);
+  pdebench->add_option("file,--input", file.pdebench.file, "The file; what it holds is found by its contents")
       ->required();
-  pdebench->add_option("--time-index", options->pdebench.time_index,
+  pdebench->add_option("--time-index", file.pdebench.time_index,
                        "Time step of the target, the input is step 0 (default: at the paper's time)");
-  pdebench->add_option("--problem", options->pdebench.problem,
+  pdebench->add_option("--problem", file.pdebench.problem,
                        "advection1d or burgers1d, for a file whose attributes do not say which");
-  add_taking(*pdebench, options);
-  pdebench->callback([&globals, options] {
-    require_out(globals);
-    data::import_pdebench(options->pdebench, taking(*options), globals.out);
-    show(globals);
-  });
+  add_taking(*pdebench, file);
 
-  CLI::App* npy = import->add_subcommand(
-      "npy", "Two arrays of NumPy, inputs and targets: [N,n], [N,C,n], [N,nx,ny] or [N,C,nx,ny] on one grid");
-  npy->add_option("--input", options->npy.input, "Inputs (.npy)")->required();
-  npy->add_option("--target", options->npy.target, "Targets (.npy)")->required();
-  npy->add_option("--name", options->npy.name, "What to call the set, behind npy_ (default: the inputs' file name)");
-  npy->add_option("--dimension", options->npy.dimension, "Axes of the grid, for arrays [N,a,b] (default: by the shape)")
+  const auto [npy, arrays] = add_command<ImportOptions>(
+      *import, "npy", "Two arrays of NumPy, inputs and targets: [N,n], [N,C,n], [N,nx,ny] or [N,C,nx,ny] on one grid",
+      import_npy, globals);
+  npy->add_option("--input", arrays.npy.input, "Inputs (.npy)")->required();
+  npy->add_option("--target", arrays.npy.target, "Targets (.npy)")->required();
+  npy->add_option("--name", arrays.npy.name, "What to call the set, behind npy_ (default: the inputs' file name)");
+  npy->add_option("--dimension", arrays.npy.dimension, "Axes of the grid, for arrays [N,a,b] (default: by the shape)")
       ->check(CLI::IsMember({1, 2}));
-  CLI::Option* periodic = npy->add_option("--periodic", options->npy.periodic,
-                                          "Whether the grid is periodic, true or false; the arrays do not say it");
-  npy->add_option("--centring", options->centring, "Where the points are, node or cell")
+  arrays.says_periodic = npy->add_option("--periodic", arrays.npy.periodic,
+                                         "Whether the grid is periodic, true or false; the arrays do not say it");
+  npy->add_option("--centring", arrays.centring, "Where the points are, node or cell")
       ->check(CLI::IsMember({"node", "cell"}))
       ->capture_default_str();
-  npy->add_option("--extent", options->npy.extent, "Length of each axis (default 1)")->delimiter(',');
-  npy->add_option("--origin", options->npy.origin, "Where each axis begins (default 0)")->delimiter(',');
-  add_taking(*npy, options);
-  npy->callback([&globals, options, periodic] {
-    require_out(globals);
-    require(periodic->count() > 0,
-            "data import npy: --periodic (missing: nothing in two arrays says it, and it decides where points lie and "
-            "what an explainer sums over). Give --periodic true, or --periodic false.");
-    options->npy.centring = options->centring == "cell" ? Centring::cell : Centring::node;
-    data::import_dataset(*data::open_npy(options->npy), taking(*options), globals.out);
-    show(globals);
-  });
+  npy->add_option("--extent", arrays.npy.extent, "Length of each axis (default 1)")->delimiter(',');
+  npy->add_option("--origin", arrays.npy.origin, "Where each axis begins (default 0)")->delimiter(',');
+  add_taking(*npy, arrays);
 }
 
 }  // namespace
@@ -223,44 +227,38 @@ void add_data(CLI::App& app, const Globals& globals) {
   CLI::App* data = app.add_subcommand("data", "Generate, import, describe and verify data sets");
   data->require_subcommand(1);
 
-  auto options = std::make_shared<GenerateOptions>();
-  CLI::App* generate = data->add_subcommand(
-      "generate", "Solve a PDE for random initial conditions; run again to resume, done when the file is there");
-  CLI::Option* pde = generate->add_option("--pde", options->request.pde, "Which PDE (`opshap list pdes`)");
-  generate->add_flag("--all", options->all, "Every problem of the paper, with --profile")->excludes(pde);
-  add_layout(*generate, options->request.layout,
+  const auto [generate, options] = add_command<GenerateOptions>(
+      *data, "generate", "Solve a PDE for random initial conditions; run again to resume, done when the file is there",
+      run_generate, globals);
+  CLI::Option* pde = generate->add_option("--pde", options.request.pde, "Which PDE (`opshap list pdes`)");
+  generate->add_flag("--all", options.all, "Every problem of the paper, with --profile")->excludes(pde);
+  add_layout(*generate, options.request.layout,
              "How many; split 4220/750/30 in proportion unless the three counts are given");
-  generate->add_option("--set", options->settings, "A parameter of the PDE, name=value; may be repeated")
+  generate->add_option("--set", options.settings, "A parameter of the PDE, name=value; may be repeated")
       ->allow_extra_args(false);
-  generate->add_option("--shard", options->shard,
+  generate->add_option("--shard", options.shard,
                        "i/N: only the i-th of N parts, i from 0, into a file for `opshap data merge`");
   CLI::Option* profile = generate->add_option(
-      "--profile", options->profile, "The sizes of a profile, with an estimate of the cost; --out is a folder then");
+      "--profile", options.profile, "The sizes of a profile, with an estimate of the cost; --out is a folder then");
   for (const char* size : {"--samples", "--train", "--validation", "--test", "--resolutions", "--set", "--shard"})
     profile->excludes(size);
-  generate->callback([&globals, options] { run_generate(globals, *options); });
 
   add_import(*data, globals);
 
-  auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* merge = data->add_subcommand("merge", "The parts of a data set to the file that one run would have made");
-  merge->add_option("files", *files, "All parts, in any order")->required();
-  merge->callback([&globals, files] { run_merge(globals, *files); });
+  const auto [merge, files] = add_command<std::vector<std::string>>(
+      *data, "merge", "The parts of a data set to the file that one run would have made", run_merge, globals);
+  merge->add_option("files", files, "All parts, in any order")->required();
 
-  auto file = std::make_shared<std::string>();
-  CLI::App* info = data->add_subcommand("info", "How a data set was made");
-  info->add_option("file", *file, "Data set")->required();
-  info->callback([&globals, file] {
-    const Json set = description(*file);
-    globals.json ? print_json(set) : print_description(set);
-  });
+  const auto [info, described] =
+      add_command<std::filesystem::path>(*data, "info", "How a data set was made", show, globals);
+  info->add_option("file", described, "Data set")->required();
 
   add_data_preview(*data, globals);
 
-  CLI::App* verify = data->add_subcommand(
-      "verify", "Re-read a data set, check all checksums and laws, and make five of its samples again");
-  verify->add_option("file", *file, "Data set")->required();
-  verify->callback([&globals, file] { run_verify(globals, *file); });
+  const auto [verify, verified] = add_command<std::filesystem::path>(
+      *data, "verify", "Re-read a data set, check all checksums and laws, and make five of its samples again",
+      run_verify, globals);
+  verify->add_option("file", verified, "Data set")->required();
 }
 
 }  // namespace opshap::cli

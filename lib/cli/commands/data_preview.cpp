@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/dataset.hpp"
@@ -106,7 +106,7 @@ reporting::DataSheet sheet_of(const PreviewOptions& options) {
   return sheet;
 }
 
-void run_preview(const Globals& globals, const PreviewOptions& options) {
+void run_preview(const PreviewOptions& options, const Globals& globals) {
   const std::string ending = globals.out.extension().string();
   require(ending == ".html" || ending == ".svg", "data preview: --out=", globals.out.string(),
           " (a sheet is a page or a drawing). Give a name that ends with .html or .svg.");
@@ -122,13 +122,11 @@ void run_preview(const Globals& globals, const PreviewOptions& options) {
 }  // namespace
 
 void add_data_preview(CLI::App& data, const Globals& globals) {
-  const auto options = std::make_shared<PreviewOptions>();
-  CLI::App* preview =
-      data.add_subcommand("preview", "Draw samples of a data set with their targets; --out SHEET.html|svg");
-  preview->add_option("file", options->file, "Data set")->required();
-  preview->add_option("--samples", options->samples, "Which ones, from 0; without it four from the whole set")
+  const auto [preview, options] = add_command<PreviewOptions>(
+      data, "preview", "Draw samples of a data set with their targets; --out SHEET.html|svg", run_preview, globals);
+  preview->add_option("file", options.file, "Data set")->required();
+  preview->add_option("--samples", options.samples, "Which ones, from 0; without it four from the whole set")
       ->delimiter(',');
-  preview->callback([&globals, options] { run_preview(globals, *options); });
 }
 
 }  // namespace opshap::cli

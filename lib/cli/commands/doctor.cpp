@@ -35,13 +35,10 @@ void examine_networks(std::vector<Finding>& findings, const Globals& globals) {
                       blas.fast, blas.fix});
   const networks::Torch torch = library.torch();
   findings.push_back({"libtorch", fmt::format("{}, loaded from {}", torch.compiled, torch.library), torch.as_compiled,
-                      torch.as_compiled ? "" : "unset LD_LIBRARY_PATH, or build again against that LibTorch"});
-  const bool gpu_missing = globals.device != "cpu" && torch.gpu == "none";
+                      "unset LD_LIBRARY_PATH, or build again against that LibTorch"});
   findings.push_back(
-      {"gpu", torch.gpu, !gpu_missing,
-       gpu_missing
-           ? "use --device cpu, or build with -DOPSHAP_TORCH=<a CUDA wheel's torch folder> on a machine with a GPU"
-           : ""});
+      {"gpu", torch.gpu, globals.device == "cpu" || torch.gpu != "none",
+       "use --device cpu, or build with -DOPSHAP_TORCH=<a CUDA wheel's torch folder> on a machine with a GPU"});
   findings.push_back(openmp_runtimes());
 }
 

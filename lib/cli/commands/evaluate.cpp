@@ -3,7 +3,6 @@
 #include "evaluation/evaluate.hpp"
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
@@ -72,8 +71,7 @@ void run(const EvaluateOptions& options, const Globals& globals) {
   const nlohmann::ordered_json settings = settings_of(options, profile, data, explainers);
   runs::Manifest manifest(globals.out, part,
                           beginning("evaluate", "opshap.evaluation/1", globals, network_environment(globals),
-                                    {{"pde", data.pde}, {"settings", settings}}),
-                          runs::equal_to(settings));
+                                    {{"pde", data.pde}, {"settings", settings}}));
   const evaluation::Evaluation evaluation{.backbone = *backbone,
                                           .explainers = explainers,
                                           .data = data,
@@ -89,17 +87,16 @@ void run(const EvaluateOptions& options, const Globals& globals) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand(
-      "evaluate", "Score explainers and estimators on the test inputs against a reference; --out gets results.jsonl");
-  const auto options = std::make_shared<EvaluateOptions>();
-  command->add_option("--data", options->data, "Data set (.h5)")->required();
-  command->add_option("--operator", options->operator_file, "Backbone (.safetensors)")->required();
-  command->add_option("--explainer", options->explainers, "Explainers (.safetensors); several are told apart by name")
+  const auto [command, options] = add_command<EvaluateOptions>(
+      app, "evaluate",
+      "Score explainers and estimators on the test inputs against a reference; --out gets results.jsonl", run, globals);
+  command->add_option("--data", options.data, "Data set (.h5)")->required();
+  command->add_option("--operator", options.operator_file, "Backbone (.safetensors)")->required();
+  command->add_option("--explainer", options.explainers, "Explainers (.safetensors); several are told apart by name")
       ->required();
-  command->add_option("--profile", options->profile, "Profile whose [evaluation] is used")->capture_default_str();
-  add_force(*command, options->force);
-  add_shard(*command, options->shard);
-  command->callback([options, &globals] { run(*options, globals); });
+  command->add_option("--profile", options.profile, "Profile whose [evaluation] is used")->capture_default_str();
+  add_force(*command, options.force);
+  add_shard(*command, options.shard);
 }
 
 }  // namespace opshap::cli

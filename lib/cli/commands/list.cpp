@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "cli/commands.hpp"
 #include "cli/profile.hpp"
@@ -29,104 +29,101 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::string_view words(Access access) { return access == Access::values ? "values" : "gradient"; }
-
-std::string_view words(Bias bias) {
-  return bias == Bias::none ? "none" : bias == Bias::vanishing ? "vanishing" : "lasting";
-}
-
-std::string_view words(Efficiency efficiency) {
-  return efficiency == Efficiency::exact ? "exact" : efficiency == Efficiency::quadrature ? "quadrature" : "none";
-}
-
-std::string_view words(Refusal refusal) { return refusal == Refusal::never ? "never" : "by_rank"; }
-
-Json list_estimators() {
+/// An entry for each of the things.
+template <typename Things, typename Describe>
+Json listed(const Things& things, const Describe& describe) {
   Json entries = Json::array();
-  for (const auto& estimator : estimators::all()) {
-    const Guarantees promised = estimator->guarantees();
-    entries.push_back({{"name", estimator->name()},
-                       {"summary", estimator->summary()},
-                       {"access", words(promised.access)},
-                       {"bias", words(promised.bias)},
-                       {"efficiency", words(promised.efficiency)},
-                       {"mse_rate", json_number(promised.mse_rate, "exact at its budget: there is no rate")},
-                       {"exact_on_additive", promised.exact_on_additive},
-                       {"exact_on_two_additive", promised.exact_on_two_additive},
-                       {"exact_at_full_budget", promised.exact_at_full_budget},
-                       {"refuses", words(promised.refusal)}});
-  }
+  for (const auto& thing : things) entries.push_back(describe(thing));
   return entries;
 }
 
-std::string_view words(games::Limit limit) {
-  switch (limit) {
-    case games::Limit::not_refined:
-      return "not_refined";
-    case games::Limit::aumann_shapley:
-      return "aumann_shapley";
-    case games::Limit::not_diagonal:
-      return "not_diagonal";
-    case games::Limit::atom:
-      return "atom";
-    case games::Limit::depends_on_refinement:
-      return "depends_on_refinement";
-    case games::Limit::unbounded:
-      return "unbounded";
-  }
-  throw std::logic_error("list: a limit without a name");
+template <typename Thing>
+Json name_and_summary(const Thing& thing) {
+  return {{"name", thing.name}, {"summary", thing.summary}};
 }
 
-Json list_games() {
-  Json entries = Json::array();
-  for (const games::Kind& kind : games::all()) {
-    const bool needs_operator = kind.random == nullptr;
-    const games::Known known = games::known_of(kind);
-    const int order = kind.properties.interaction_order;
-    const auto unless_operator = [needs_operator](const Json& value) { return needs_operator ? Json(nullptr) : value; };
-    entries.push_back({{"name", kind.name},
-                       {"summary", kind.summary},
-                       {"needs_operator", needs_operator},
-                       {"solved", known.shapley},
-                       {"aumann_shapley", unless_operator(known.aumann_shapley)},
-                       {"gradients", unless_operator(known.gradients)},
-                       {"limit", unless_operator(words(kind.properties.limit))},
-                       {"interaction_order", order == 0 ? Json(nullptr) : Json(order)}});
-  }
-  return entries;
+Json describe_estimator(const std::unique_ptr<Estimator>& estimator) {
+  static const std::map<Bias, const char*> biases = {
+      {Bias::none, "none"}, {Bias::vanishing, "vanishing"}, {Bias::lasting, "lasting"}};
+  static const std::map<Efficiency, const char*> efficiencies = {
+      {Efficiency::exact, "exact"}, {Efficiency::quadrature, "quadrature"}, {Efficiency::none, "none"}};
+  const Guarantees promised = estimator->guarantees();
+  return {{"name", estimator->name()},
+          {"summary", estimator->summary()},
+          {"access", promised.access == Access::values ? "values" : "gradient"},
+          {"bias", biases.at(promised.bias)},
+          {"efficiency", efficiencies.at(promised.efficiency)},
+          {"mse_rate", json_number(promised.mse_rate, "exact at its budget: there is no rate")},
+          {"exact_on_additive", promised.exact_on_additive},
+          {"exact_on_two_additive", promised.exact_on_two_additive},
+          {"exact_at_full_budget", promised.exact_at_full_budget},
+          {"refuses", promised.refusal == Refusal::never ? "never" : "by_rank"}};
 }
 
-Json channel_names(const pde::Space& space) {
-  Json names = Json::array();
-  for (const pde::Channel& channel : space.channels) names.push_back(channel.name);
-  return names;
+Json describe_game(const games::Kind& kind) {
+  using games::Limit;
+  static const std::map<Limit, const char*> limits = {{Limit::not_refined, "not_refined"},
+                                                      {Limit::aumann_shapley, "aumann_shapley"},
+                                                      {Limit::not_diagonal, "not_diagonal"},
+                                                      {Limit::atom, "atom"},
+                                                      {Limit::depends_on_refinement, "depends_on_refinement"},
+                                                      {Limit::unbounded, "unbounded"}};
+  const bool needs_operator = kind.random == nullptr;
+  const games::Known known = games::known_of(kind);
+  const int order = kind.properties.interaction_order;
+  const auto unless_operator = [needs_operator](const Json& value) { return needs_operator ? Json(nullptr) : value; };
+  return {{"name", kind.name},
+          {"summary", kind.summary},
+          {"needs_operator", needs_operator},
+          {"solved", known.shapley},
+          {"aumann_shapley", unless_operator(known.aumann_shapley)},
+          {"gradients", unless_operator(known.gradients)},
+          {"limit", unless_operator(limits.at(kind.properties.limit))},
+          {"interaction_order", order == 0 ? Json(nullptr) : Json(order)}};
 }
 
-Json list_pdes() {
-  Json entries = Json::array();
-  for (const auto& problem : pde::all()) {
-    const pde::Evolution* evolution = problem->evolution();
-    const auto stepping = evolution != nullptr ? evolution->time_stepping() : std::nullopt;
-    Json parameters = Json::array();
-    for (const pde::Parameter& parameter : problem->parameters()) {
-      parameters.push_back({{"name", parameter.name}, {"meaning", parameter.meaning}});
-      if (parameter.choices.empty()) {
-        parameters.back()["value"] = parameter.value;
-      } else {
-        parameters.back().update(
-            {{"value", pde::choice(problem->parameters(), parameter.name)}, {"choices", parameter.choices}});
-      }
-    }
-    entries.push_back({{"name", problem->name()},
-                       {"summary", problem->summary()},
-                       {"scheme", problem->scheme()},
-                       {"parameters", std::move(parameters)},
-                       {"input", channel_names(problem->input())},
-                       {"output", channel_names(problem->output())},
-                       {"target_time", evolution != nullptr ? Json(evolution->target_time()) : Json(nullptr)},
-                       {"order", stepping ? Json(stepping->order) : Json(nullptr)}});
+Json describe_parameter(const pde::Parameter& parameter, const pde::Problem& problem) {
+  Json object = {{"name", parameter.name}, {"meaning", parameter.meaning}};
+  if (parameter.choices.empty()) {
+    object["value"] = parameter.value;
+  } else {
+    object.update({{"value", pde::choice(problem.parameters(), parameter.name)}, {"choices", parameter.choices}});
   }
-  return entries;
+  return object;
+}
+
+Json describe_problem(const std::unique_ptr<pde::Problem>& problem) {
+  const pde::Evolution* evolution = problem->evolution();
+  const auto stepping = evolution != nullptr ? evolution->time_stepping() : std::nullopt;
+  const auto names = [](const pde::Space& space) {
+    return listed(space.channels, [](const pde::Channel& channel) { return Json(channel.name); });
+  };
+  return {
+      {"name", problem->name()},
+      {"summary", problem->summary()},
+      {"scheme", problem->scheme()},
+      {"parameters", listed(problem->parameters(), [&](const auto& one) { return describe_parameter(one, *problem); })},
+      {"input", names(problem->input())},
+      {"output", names(problem->output())},
+      {"target_time", evolution != nullptr ? Json(evolution->target_time()) : Json(nullptr)},
+      {"order", stepping ? Json(stepping->order) : Json(nullptr)}};
+}
+
+Json describe_metric(const metrics::Metric& metric) {
+  return {{"name", metric.name},
+          {"summary", metric.definition},
+          {"symbol", metric.symbol},
+          {"range", metric.range},
+          {"better", metric.better == metrics::Better::higher ? "higher" : "lower"},
+          {"tolerance", metric.tolerance}};
+}
+
+Json describe_claim(const reporting::Claim& claim) {
+  return {{"name", claim.id},
+          {"summary", claim.statement},
+          {"source", claim.source},
+          {"where", claim.where},
+          {"rule", claim.rule}};
 }
 
 Json list_operators() {
@@ -137,57 +134,11 @@ Json list_operators() {
   });
 }
 
-Json list_metrics() {
-  Json entries = Json::array();
-  for (const metrics::Metric& metric : metrics::all()) {
-    entries.push_back({{"name", metric.name},
-                       {"summary", metric.definition},
-                       {"symbol", metric.symbol},
-                       {"range", metric.range},
-                       {"better", metric.better == metrics::Better::higher ? "higher" : "lower"},
-                       {"tolerance", metric.tolerance}});
-  }
-  return entries;
+Json describe_profile(const EmbeddedSettings& profile) {
+  return {{"name", profile.name}, {"summary", load_profile(profile.name, {}).summary}};
 }
 
-Json list_studies() {
-  Json entries = Json::array();
-  for (const StudyName& study : studies()) entries.push_back({{"name", study.name}, {"summary", study.summary}});
-  return entries;
-}
-
-Json list_figures() {
-  Json entries = Json::array();
-  for (const reporting::FigureKind& kind : reporting::figures::all())
-    entries.push_back({{"name", kind.name}, {"summary", kind.summary}});
-  return entries;
-}
-
-Json list_claims() {
-  Json entries = Json::array();
-  for (const reporting::Claim& claim : reporting::claims::all()) {
-    entries.push_back({{"name", claim.id},
-                       {"summary", claim.statement},
-                       {"source", claim.source},
-                       {"where", claim.where},
-                       {"rule", claim.rule}});
-  }
-  return entries;
-}
-
-Json list_profiles() {
-  Json entries = Json::array();
-  for (const EmbeddedSettings& profile : embedded_profiles())
-    entries.push_back({{"name", profile.name}, {"summary", load_profile(profile.name, {}).summary}});
-  return entries;
-}
-
-Json list_suites() {
-  Json entries = Json::array();
-  for (const EmbeddedSettings& suite : embedded_suites())
-    entries.push_back({{"name", suite.name}, {"summary", suite_summary(suite)}});
-  return entries;
-}
+Json describe_suite(const EmbeddedSettings& suite) { return {{"name", suite.name}, {"summary", suite_summary(suite)}}; }
 
 struct Listing {
   std::string kind;
@@ -196,17 +147,18 @@ struct Listing {
 };
 
 const std::vector<Listing>& listings() {
-  static const std::vector<Listing> all = {{"estimators", list_estimators},
-                                           {"games", list_games},
-                                           {"pdes", list_pdes},
-                                           {"operators", list_operators},
-                                           {"metrics", list_metrics},
-                                           {"studies", list_studies},
-                                           {"figures", list_figures},
-                                           {"claims", list_claims},
-                                           {"profiles", list_profiles},
-                                           {"suites", list_suites},
-                                           {"keys", profile_keys, profile_keys_page}};
+  static const std::vector<Listing> all = {
+      {"estimators", [] { return listed(estimators::all(), describe_estimator); }},
+      {"games", [] { return listed(games::all(), describe_game); }},
+      {"pdes", [] { return listed(pde::all(), describe_problem); }},
+      {"operators", list_operators},
+      {"metrics", [] { return listed(metrics::all(), describe_metric); }},
+      {"studies", [] { return listed(studies(), name_and_summary<StudyName>); }},
+      {"figures", [] { return listed(reporting::figures::all(), name_and_summary<reporting::FigureKind>); }},
+      {"claims", [] { return listed(reporting::claims::all(), describe_claim); }},
+      {"profiles", [] { return listed(embedded_profiles(), describe_profile); }},
+      {"suites", [] { return listed(embedded_suites(), describe_suite); }},
+      {"keys", profile_keys, profile_keys_page}};
   return all;
 }
 
@@ -229,30 +181,32 @@ void print_for_people(const Json& entries) {
   }
 }
 
+void run_list(const std::string& kind, const Globals& globals) {
+  if (kind.empty()) {
+    for (const Listing& listing : listings()) std::cout << listing.kind << '\n';
+    return;
+  }
+  const auto& [name, list, page] = find_listing(kind);
+  const Json entries = list();
+  if (globals.json) {
+    print_json({{"kind", kind}, {"entries", entries}});
+  } else if (page != nullptr) {
+    std::cout << page();
+  } else {
+    print_for_people(entries);
+  }
+}
+
 }  // namespace
 
 void add_list(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand("list",
-                                     "What there is, by kind: estimators, games, pdes, operators, metrics, studies, "
-                                     "figures, claims, profiles, suites, keys (of profiles)");
-  const auto kind = std::make_shared<std::string>();
+  const auto [command, kind] =
+      add_command<std::string>(app, "list",
+                               "What there is, by kind: estimators, games, pdes, operators, metrics, studies, "
+                               "figures, claims, profiles, suites, keys (of profiles)",
+                               run_list, globals);
   command->add_option(
-      "KIND", *kind, "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles, suites or keys");
-  command->callback([kind, &globals] {
-    if (kind->empty()) {
-      for (const Listing& listing : listings()) std::cout << listing.kind << '\n';
-      return;
-    }
-    const Json entries = find_listing(*kind).entries();
-    const auto page = find_listing(*kind).page;
-    if (globals.json) {
-      print_json({{"kind", *kind}, {"entries", entries}});
-    } else if (page != nullptr) {
-      std::cout << page();
-    } else {
-      print_for_people(entries);
-    }
-  });
+      "KIND", kind, "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles, suites or keys");
 }
 
 }  // namespace opshap::cli

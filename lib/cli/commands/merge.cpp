@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
@@ -15,13 +14,13 @@ namespace opshap::cli {
 
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::filesystem::path run;
   std::vector<std::filesystem::path> from;
 };
 
 /// The run itself, or the runs in it: of several problems, or of a suite's games.
-std::vector<std::filesystem::path> runs_in(const Options& options) {
+std::vector<std::filesystem::path> runs_in(const MergeOptions& options) {
   std::vector<std::filesystem::path> places = options.from;
   places.push_back(options.run);
   std::set<std::filesystem::path> names;
@@ -35,27 +34,28 @@ std::vector<std::filesystem::path> runs_in(const Options& options) {
   return {names.begin(), names.end()};
 }
 
+void run_merge(const MergeOptions& options, const Globals& globals) {
+  nlohmann::ordered_json merged = nlohmann::ordered_json::array();
+  for (const std::filesystem::path& name : runs_in(options)) {
+    const auto in = [&](const std::filesystem::path& place) { return name.empty() ? place : place / name; };
+    std::vector<std::filesystem::path> from;
+    for (const std::filesystem::path& place : options.from) from.push_back(in(place));
+    const std::int64_t parts = runs::merge_parts(in(options.run), from);
+    merged.push_back({{"run", in(options.run).string()}, {"parts", parts}});
+    if (!globals.json) std::cout << in(options.run).string() << ": " << parts << " parts\n";
+  }
+  if (globals.json) print_json({{"merged", merged}});
+}
+
 }  // namespace
 
 void add_merge(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand(
-      "merge",
-      "Put the parts of a run together, which were done with --shard; the run's command without --shard then ends it");
-  const auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->run, "Folder of the run, or of several")->required();
-  command->add_option("--from", options->from, "Copies of the run from other machines, with more of its parts");
-  command->callback([options, &globals] {
-    nlohmann::ordered_json merged = nlohmann::ordered_json::array();
-    for (const std::filesystem::path& name : runs_in(*options)) {
-      const auto in = [&](const std::filesystem::path& place) { return name.empty() ? place : place / name; };
-      std::vector<std::filesystem::path> from;
-      for (const std::filesystem::path& place : options->from) from.push_back(in(place));
-      const std::int64_t parts = runs::merge_parts(in(options->run), from);
-      merged.push_back({{"run", in(options->run).string()}, {"parts", parts}});
-      if (!globals.json) std::cout << in(options->run).string() << ": " << parts << " parts\n";
-    }
-    if (globals.json) print_json({{"merged", merged}});
-  });
+  const auto [command, options] = add_command<MergeOptions>(
+      app, "merge",
+      "Put the parts of a run together, which were done with --shard; the run's command without --shard then ends it",
+      run_merge, globals);
+  command->add_option("RUN", options.run, "Folder of the run, or of several")->required();
+  command->add_option("--from", options.from, "Copies of the run from other machines, with more of its parts");
 }
 
 }  // namespace opshap::cli

@@ -53,7 +53,7 @@ pde::Solution solution_of(const pde::Problem& problem, const FieldBatch& input, 
   return evolution->solve(input, *time);
 }
 
-void run_solve(const Globals& globals, const SolveOptions& options) {
+void run_solve(const SolveOptions& options, const Globals& globals) {
   require(!globals.out.empty(), "pde solve: --out (the solution needs a file). Give --out OUT.npy.");
   const bool piped = globals.out == "-";
   require(!(piped && globals.json),
@@ -93,19 +93,18 @@ void run_solve(const Globals& globals, const SolveOptions& options) {
 void add_pde(CLI::App& app, const Globals& globals) {
   CLI::App* pde = app.add_subcommand("pde", "Solve a problem of the data sets for your own input field");
   pde->require_subcommand(1);
-  auto options = std::make_shared<SolveOptions>();
-  CLI::App* solve = pde->add_subcommand(
-      "solve",
-      "From an input field to the output field on the same grid; for an evolution, from time 0 to another time");
-  solve->add_option("name", options->name, "Which PDE (`opshap list pdes`)")->required();
+  const auto [solve, options] = add_command<SolveOptions>(
+      *pde, "solve",
+      "From an input field to the output field on the same grid; for an evolution, from time 0 to another time",
+      run_solve, globals);
+  solve->add_option("name", options.name, "Which PDE (`opshap list pdes`)")->required();
   solve
-      ->add_option("--initial", options->initial,
+      ->add_option("--initial", options.initial,
                    "Input field, .npy, float64 or float32: [N] or [C,N] in 1D, [nx,ny] or [C,nx,ny] in 2D; axis 0 is x")
       ->required();
-  solve->add_option("--time", options->time, "When, for an evolution (default: the target time of the data sets)");
-  solve->add_option("--set", options->settings, "A parameter of the PDE, name=value; may be repeated")
+  solve->add_option("--time", options.time, "When, for an evolution (default: the target time of the data sets)");
+  solve->add_option("--set", options.settings, "A parameter of the PDE, name=value; may be repeated")
       ->allow_extra_args(false);
-  solve->callback([&globals, options] { run_solve(globals, *options); });
 }
 
 }  // namespace opshap::cli

@@ -5,11 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "core/error.hpp"
 #include "evaluation/peer_conformance.hpp"
 #include "peers/plugin.hpp"
 
@@ -23,7 +21,13 @@ using evaluation::ConformanceCheck;
 
 std::string comma_separated(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
-void run_new(const Globals& globals, const std::string& language, const std::filesystem::path& folder) {
+struct NewOptions {
+  std::string language = "python";
+  std::filesystem::path folder;
+};
+
+void run_new(const NewOptions& options, const Globals& globals) {
+  const auto& [language, folder] = options;
   peers::write_template(language, folder.has_filename() ? folder : folder.parent_path());
   if (globals.json) return print_json({{"folder", folder.string()}, {"language", language}});
   std::cout << folder.string() << '\n';
@@ -51,14 +55,10 @@ Json json_of(const peers::Plugin& plugin, const std::vector<ConformanceCheck>& c
   return object;
 }
 
-void run_check(const Globals& globals, const std::filesystem::path& folder) {
+void run_check(const std::filesystem::path& folder, const Globals& globals) {
   const peers::Plugin plugin = peers::read_plugin(folder);
   const std::vector<ConformanceCheck> checks = evaluation::peer_conformance(plugin, globals.seed);
-  if (globals.json) {
-    print_json(json_of(plugin, checks));
-  } else {
-    print_table(checks);
-  }
+  globals.json ? print_json(json_of(plugin, checks)) : print_table(checks);
   const auto failed = std::ranges::count(checks, ConformanceCheck::Outcome::fail, &ConformanceCheck::outcome);
   if (failed == 0) return;
   std::cerr << "peer: " << plugin.name << "=" << failed << " checks failed (of " << checks.size()
@@ -72,19 +72,17 @@ void add_peer(CLI::App& app, const Globals& globals) {
   CLI::App* command = app.add_subcommand("peer", "Methods that are programs of your own, in any language: new, check");
   command->require_subcommand(1);
   command->fallthrough();
-  const auto language = std::make_shared<std::string>("python");
-  const auto folder = std::make_shared<std::filesystem::path>();
-  CLI::App* made = command->add_subcommand("new", "Write a method that works, to start from");
+  const auto [made, options] =
+      add_command<NewOptions>(*command, "new", "Write a method that works, to start from", run_new, globals);
   made->fallthrough();
-  made->add_option("--lang", *language, "One of: " + comma_separated(peers::template_languages()))
+  made->add_option("--lang", options.language, "One of: " + comma_separated(peers::template_languages()))
       ->capture_default_str();
-  made->add_option("name", *folder, "The folder to make; its name becomes the method's in plugin.toml")->required();
-  made->callback([language, folder, &globals] { run_new(globals, *language, *folder); });
-  CLI::App* checked =
-      command->add_subcommand("check", "Hold a method to the protocol and to each promise of its plugin.toml");
+  made->add_option("name", options.folder, "The folder to make; its name becomes the method's in plugin.toml")
+      ->required();
+  const auto [checked, folder] = add_command<std::filesystem::path>(
+      *command, "check", "Hold a method to the protocol and to each promise of its plugin.toml", run_check, globals);
   checked->fallthrough();
-  checked->add_option("folder", *folder, "The folder with plugin.toml")->required();
-  checked->callback([folder, &globals] { run_check(globals, *folder); });
+  checked->add_option("folder", folder, "The folder with plugin.toml")->required();
 }
 
 }  // namespace opshap::cli

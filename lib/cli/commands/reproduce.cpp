@@ -140,15 +140,16 @@ void require_trained(const Profile& profile, const fs::path& run, const runs::Pa
 
 /// What the run, or its part, is told by: the page, the folder of the part, or that of a run that is only trained.
 fs::path reproduce(const Profile& profile, const Globals& globals, const fs::path& run, const Extent& extent) {
-  networks::library().require_device(globals.device);
-  require(networks::library().rank().alone(), "reproduce: ranks=", networks::library().rank().size,
+  const networks::Networks& library = networks::library();
+  library.require_device(globals.device);
+  require(library.rank().alone(), "reproduce: ranks=", library.rank().size,
           " (ranks share a training alone). Train with `opshap train`, or share the evaluation out with --shard.");
-  networks::library().require_fast_blas();
+  library.require_fast_blas();
   std::optional<data::Dataset> given = given_data(profile);
   // Settings of operator and target that cannot work are refused before there is data to train on.
-  networks::library().require_recipes(profile.backbone, profile.explainer, spaces_of(profile, given));
+  library.require_recipes(profile.backbone, profile.explainer, spaces_of(profile, given));
   for (const auto& [name, recipe] : profile.explainers)
-    networks::library().require_recipes(profile.backbone, recipe, spaces_of(profile, given));
+    library.require_recipes(profile.backbone, recipe, spaces_of(profile, given));
   // So are methods that nobody knows, and programs that are not there.
   for (const std::string& name : profile.evaluation.methods) methods::resolve(name);
   const runs::Part& part = extent.part;
@@ -168,12 +169,11 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
     if (part.whole()) manifest.took_at_least(stage, summary.seconds);
     return summary;
   };
-  const networks::TrainingSummary backbone_summary = training_stage("backbone", [&] {
-    return networks::library().train_backbone(profile.backbone, data, globals.seed, run / "backbone");
-  });
+  const networks::TrainingSummary backbone_summary = training_stage(
+      "backbone", [&] { return library.train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
   const auto trained_backbone = [&](const std::string& device) {
-    return networks::library().load_operator(run / "backbone" / "model.safetensors", device,
-                                             networks::Precision::float32, globals.engine);
+    return library.load_operator(run / "backbone" / "model.safetensors", device, networks::Precision::float32,
+                                 globals.engine);
   };
   std::unique_ptr<Operator> backbone = trained_backbone("cpu");
 
@@ -181,8 +181,8 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   const auto train = [&](const networks::ExplainerRecipe& recipe, const fs::path& folder,
                          const std::optional<std::string>& name) {
     const networks::TrainingSummary summary = training_stage(name ? "explainer " + *name : "explainer", [&] {
-      return networks::library().train_explainer(recipe, *backbone, explainer_data(data, profile, recipe, globals.seed),
-                                                 globals.seed, run / folder);
+      return library.train_explainer(recipe, *backbone, explainer_data(data, profile, recipe, globals.seed),
+                                     globals.seed, run / folder);
     });
     training_lines += training_line(profile, "explainer", summary, name);
   };
@@ -223,33 +223,20 @@ struct ReproduceOptions {
   int ranks = 1;
 };
 
-void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
-  if (options.dry_run) {
-    const std::vector<Profile> profiles =
-        !options.data.empty()
-            ? std::vector{load_profile(options.profile, globals.config, settings_of_file(options.data))}
-        : options.pdes.empty() ? std::vector{load_profile(options.profile, globals.config)}
-                               : load_profiles(options.profile, globals.config, options.pdes);
-    print_forecasts(profiles, options.ranks, globals);
-    return;
-  }
-  const Extent extent{.part = runs::Part::parse("reproduce", options.shard), .train_only = options.train_only};
-  if (!options.data.empty()) {
-    const Profile profile = load_profile(options.profile, globals.config, settings_of_file(options.data));
-    const fs::path runs = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-    print_ending(globals, reproduce(profile, globals, runs / profile.data.pde, extent), runs / profile.data.pde);
-    return;
-  }
-  if (options.pdes.empty()) {
-    const Profile profile = load_profile(options.profile, globals.config);
-    const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-    print_ending(globals, reproduce(profile, globals, run, extent), run);
-    return;
-  }
-  const std::vector<Profile> profiles = load_profiles(options.profile, globals.config, options.pdes);
+void run_reproduce(const ReproduceOptions& options, const Globals& globals) {
+  Extent extent{.train_only = options.train_only};
+  if (!options.dry_run) extent.part = runs::Part::parse("reproduce", options.shard);
+  const std::vector<Profile> profiles =
+      !options.data.empty() ? std::vector{load_profile(options.profile, globals.config, settings_of_file(options.data))}
+      : options.pdes.empty() ? std::vector{load_profile(options.profile, globals.config)}
+                             : load_profiles(options.profile, globals.config, options.pdes);
+  if (options.dry_run) return print_forecasts(profiles, options.ranks, globals);
   const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
-  for (const Profile& profile : profiles)
-    print_ending(globals, reproduce(profile, globals, runs / profile.data.pde, extent), runs / profile.data.pde);
+  const bool alone = options.data.empty() && options.pdes.empty();
+  for (const Profile& profile : profiles) {
+    const fs::path run = alone ? runs : runs / profile.data.pde;
+    print_ending(globals, reproduce(profile, globals, run, extent), run);
+  }
   if (profiles.size() > 1 && extent.part.whole() && !extent.train_only)
     print_path(globals, "report", reporting::write_report(runs).page);
 }
@@ -257,26 +244,26 @@ void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
 }  // namespace
 
 void add_reproduce(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand(
-      "reproduce", "The whole chain from data to report, by profile; --out (default runs/<profile>) gets report.html");
-  const auto options = std::make_shared<ReproduceOptions>();
-  command->add_option("--profile", options->profile, "smoke, desk, paper, or a .toml file")->capture_default_str();
+  const auto [command, options] = add_command<ReproduceOptions>(
+      app, "reproduce",
+      "The whole chain from data to report, by profile; --out (default runs/<profile>) gets report.html", run_reproduce,
+      globals);
+  command->add_option("--profile", options.profile, "smoke, desk, paper, or a .toml file")->capture_default_str();
   CLI::Option* data = command->add_option(
-      "--data", options->data, "A data set file instead of a problem; it gets a folder of its name in --out");
+      "--data", options.data, "A data set file instead of a problem; it gets a folder of its name in --out");
   command
-      ->add_option("--pde", options->pdes,
+      ->add_option("--pde", options.pdes,
                    "One or several problems, or all of the paper; each gets a folder of its name in --out")
       ->delimiter(',')
       ->excludes(data);
-  CLI::Option* shard = add_shard(*command, options->shard);
-  command->add_flag("--train-only", options->train_only, "End before the evaluation")->excludes(shard);
+  CLI::Option* shard = add_shard(*command, options.shard);
+  command->add_flag("--train-only", options.train_only, "End before the evaluation")->excludes(shard);
   CLI::Option* dry_run = command->add_flag(
-      "--dry-run", options->dry_run,
+      "--dry-run", options.dry_run,
       "Only say what each stage will cost: evaluations, time by rates that are measured now, disk. Nothing is written");
-  command->add_option("--ranks", options->ranks, "With --dry-run: also the time on so many machines like this one")
+  command->add_option("--ranks", options.ranks, "With --dry-run: also the time on so many machines like this one")
       ->check(CLI::Range(1, 1 << 20))
       ->needs(dry_run);
-  command->callback([options, &globals] { run_reproduce(globals, *options); });
 }
 
 }  // namespace opshap::cli

@@ -1,12 +1,12 @@
 // `opshap study`: studies of a finished run.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/profile.hpp"
 #include "cli/studied_run.hpp"
+#include "cli/trained_explainer.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -17,14 +17,18 @@ namespace opshap::cli {
 
 namespace fs = std::filesystem;
 
-FieldBatch StudiedRun::test_inputs(int count) const {
-  const std::vector<std::int64_t> tests = data.indices(data::Split::test);
-  require(static_cast<std::size_t>(count) <= tests.size(), "study: --inputs=", count, " (the data set has ",
-          tests.size(), " test samples). Lower it.");
-  FieldBatch inputs = FieldBatch::zeros(data.inputs.domain, count, data.inputs.channels);
-  for (std::int64_t index = 0; index < count; ++index)
-    std::ranges::copy(data.inputs.field(tests[static_cast<std::size_t>(index)]), inputs.field(index).begin());
-  return inputs;
+evaluation::HeldOutPlan StudiedRun::plan(int inputs, double reference_error, std::uint64_t seed) const {
+  const std::size_t tests = data.indices(data::Split::test).size();
+  require(static_cast<std::size_t>(inputs) <= tests, "study: --inputs=", inputs, " (the data set has ", tests,
+          " test samples). Lower it.");
+  return {.op = *op,
+          .inputs = test_inputs(data, inputs),
+          .rule = data::rule_for(profile.explainer.scenario, data),
+          .resolutions = profile.resolutions,
+          .reference = {.relative_error = reference_error,
+                        .max_evaluations = profile.evaluation.reference_budget,
+                        .exact_players = profile.evaluation.exact_players},
+          .seed = seed};
 }
 
 std::string StudiedRun::identity(int inputs, double reference_error, std::uint64_t seed) const {
@@ -41,10 +45,7 @@ std::string StudiedRun::identity(int inputs, double reference_error, std::uint64
 std::string StudiedRun::subject() const { return message(profile.data.pde, ", ", op->describe()); }
 
 StudiedRun read_studied_run(const fs::path& run, const fs::path& overrides, const Globals& globals) {
-  StudiedRun studied{.profile = load_profile((run / "config.resolved.toml").string(), overrides),
-                     .data = {},
-                     .op = nullptr,
-                     .op_checksum = {}};
+  StudiedRun studied{.profile = load_profile((run / "config.resolved.toml").string(), overrides)};
   const fs::path weights = run / "backbone" / "model.safetensors";
   studied.data = at_points_of(studied.profile, data::read_dataset(run / "data" / (studied.profile.data.pde + ".h5")));
   if (studied.data.resolutions != studied.profile.resolutions)  // the study has fewer of them, or others

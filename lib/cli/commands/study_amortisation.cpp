@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/commands.hpp"
 #include "cli/doctor.hpp"
 #include "cli/studied_run.hpp"
 #include "cli/trained_explainer.hpp"
@@ -71,7 +72,7 @@ class Study {
         run_(run),
         globals_(globals),
         units_(globals.out / "units", "study", run.identity(options.inputs, options.reference_error, globals.seed)),
-        held_out_(plan(), &units_) {}
+        held_out_(run.plan(options.inputs, options.reference_error, globals.seed), &units_) {}
 
   std::vector<runs::HeldOutRow> rows() {
     std::string lines;
@@ -95,17 +96,6 @@ class Study {
   }
 
  private:
-  evaluation::HeldOutPlan plan() const {
-    return {.op = *run_.op,
-            .inputs = run_.test_inputs(options_.inputs),
-            .rule = data::rule_for(run_.profile.explainer.scenario, run_.data),
-            .resolutions = run_.profile.resolutions,
-            .reference = {.relative_error = options_.reference_error,
-                          .max_evaluations = run_.profile.evaluation.reference_budget,
-                          .exact_players = run_.profile.evaluation.exact_players},
-            .seed = globals_.seed};
-  }
-
   runs::HeldOutRow row_of(const evaluation::HeldOutErrors& errors, const std::string& setting) const {
     return {.pde = run_.profile.data.pde,
             .method = "operator_shap",
@@ -204,8 +194,7 @@ void run(const AmortisationOptions& options, const Globals& globals) {
                                            {"reference_error", options.reference_error}};
   runs::Manifest manifest(globals.out,
                           beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
-                                    {{"pde", profile.data.pde}, {"settings", settings}}),
-                          runs::equal_to(settings));
+                                    {{"pde", profile.data.pde}, {"settings", settings}}));
   const std::vector<runs::HeldOutRow> rows =
       manifest.stage("study", [&] { return Study(options, studied, globals).rows(); });
   reporting::RecipeFamilies families;
@@ -220,22 +209,21 @@ void run(const AmortisationOptions& options, const Globals& globals) {
 }  // namespace
 
 void add_amortisation_study(CLI::App& study, const Globals& globals) {
-  auto* command = study.add_subcommand(
-      "amortisation",
-      "Errors of explainers against what their trainings cost, for every recipe of `--config` (default: ours)");
-  const auto options = std::make_shared<AmortisationOptions>();
-  command->add_option("--run", options->run, "Folder of a run: config.resolved.toml, data/, backbone/")->required();
-  command->add_option("--seeds", options->seeds, "Trainings of each recipe")
+  const auto [command, options] = add_command<AmortisationOptions>(
+      study, "amortisation",
+      "Errors of explainers against what their trainings cost, for every recipe of `--config` (default: ours)", run,
+      globals);
+  command->add_option("--run", options.run, "Folder of a run: config.resolved.toml, data/, backbone/")->required();
+  command->add_option("--seeds", options.seeds, "Trainings of each recipe")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  command->add_option("--inputs", options->inputs, "Test inputs that they are scored on")
+  command->add_option("--inputs", options.inputs, "Test inputs that they are scored on")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--reference-error", options->reference_error, "Relative error of their references")
+  command->add_option("--reference-error", options.reference_error, "Relative error of their references")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--recipes", options->recipes, "Only these recipes")->delimiter(',');
-  command->callback([options, &globals] { run(*options, globals); });
+  command->add_option("--recipes", options.recipes, "Only these recipes")->delimiter(',');
 }
 
 }  // namespace opshap::cli

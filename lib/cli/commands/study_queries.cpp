@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "cli/doctor.hpp"
 #include "cli/studied_run.hpp"
 #include "cli/trained_explainer.hpp"
@@ -71,14 +72,8 @@ class Positions {
   };
 
   Placed at(std::optional<int> index) {
-    evaluation::HeldOutPlan plan{.op = *run_.op,
-                                 .inputs = run_.test_inputs(options_.inputs),
-                                 .rule = data::rule_for(run_.profile.explainer.scenario, run_.data),
-                                 .resolutions = {options_.points},
-                                 .reference = {.relative_error = options_.reference_error,
-                                               .max_evaluations = run_.profile.evaluation.reference_budget,
-                                               .exact_players = run_.profile.evaluation.exact_players},
-                                 .seed = globals_.seed};
+    evaluation::HeldOutPlan plan = run_.plan(options_.inputs, options_.reference_error, globals_.seed);
+    plan.resolutions = {options_.points};
     const Domain domain =
         plan.inputs.domain.strided(std::vector<int>(plan.inputs.domain.shape().size(), options_.points));
     if (index) {
@@ -180,8 +175,7 @@ void run(const QueriesOptions& options, const Globals& globals) {
                                            {"reference_error", options.reference_error}};
   runs::Manifest manifest(globals.out,
                           beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
-                                    {{"pde", studied.profile.data.pde}, {"settings", settings}}),
-                          runs::equal_to(settings));
+                                    {{"pde", studied.profile.data.pde}, {"settings", settings}}));
   const reporting::Evidence evidence = manifest.stage("study", [&] {
     Positions positions(options, studied, globals);
     std::optional<Point> of_fixed;
@@ -196,23 +190,21 @@ void run(const QueriesOptions& options, const Globals& globals) {
 }  // namespace
 
 void add_query_study(CLI::App& study, const Globals& globals) {
-  auto* command =
-      study.add_subcommand("queries", "The error of an explainer of any query against the query's position");
-  const auto options = std::make_shared<QueriesOptions>();
-  command->add_option("--run", options->run, "Folder of a run: config.resolved.toml, data/, backbone/")->required();
-  command->add_option("--explainer", options->any_query, "Explainer of any query (.safetensors)")->required();
-  command->add_option("--fixed", options->fixed, "Explainer of the run's query, to compare with");
-  command->add_option("--points", options->points, "Points per axis")
+  const auto [command, options] = add_command<QueriesOptions>(
+      study, "queries", "The error of an explainer of any query against the query's position", run, globals);
+  command->add_option("--run", options.run, "Folder of a run: config.resolved.toml, data/, backbone/")->required();
+  command->add_option("--explainer", options.any_query, "Explainer of any query (.safetensors)")->required();
+  command->add_option("--fixed", options.fixed, "Explainer of the run's query, to compare with");
+  command->add_option("--points", options.points, "Points per axis")
       ->check(CLI::Range(2, 1 << 15))
       ->capture_default_str();
-  command->add_option("--positions", options->positions, "Positions of the query along the first axis")
+  command->add_option("--positions", options.positions, "Positions of the query along the first axis")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--inputs", options->inputs, "Test inputs")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--reference-error", options->reference_error, "Relative error of the references")
+  command->add_option("--inputs", options.inputs, "Test inputs")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--reference-error", options.reference_error, "Relative error of the references")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->callback([options, &globals] { run(*options, globals); });
 }
 
 }  // namespace opshap::cli

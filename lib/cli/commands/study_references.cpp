@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/commands.hpp"
 #include "cli/doctor.hpp"
 #include "cli/globals.hpp"
 #include "cli/profile.hpp"
@@ -101,7 +101,7 @@ void run(const ReferencesOptions& options, const Globals& globals) {
   runs::Beginning start = beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
                                     {{"pde", profile.data.pde}, {"settings", decides}});
   start.seed = studied.seed;
-  runs::Manifest manifest(globals.out, part, start, runs::equal_to(decides));
+  runs::Manifest manifest(globals.out, part, start);
   const fs::path folder = part.folder(globals.out);
   manifest.stage("references", [&] {
     evaluation::evaluate(evaluation, folder, part);
@@ -121,18 +121,17 @@ void run(const ReferencesOptions& options, const Globals& globals) {
 }  // namespace
 
 void add_reference_study(CLI::App& study, const Globals& globals) {
-  auto* command = study.add_subcommand(
-      "references",
+  const auto [command, options] = add_command<ReferencesOptions>(
+      study, "references",
       "The references of a run computed again with its seed, and whether they agree with its rows; --out FOLDER gets "
-      "references.jsonl.gz, which belongs into the folder of the run");
-  const auto options = std::make_shared<ReferencesOptions>();
-  command->add_option("--run", options->run, "Folder of a run: manifest.json, config.resolved.toml, rows")->required();
-  command->add_option("--operator", options->operator_file,
+      "references.jsonl.gz, which belongs into the folder of the run",
+      run, globals);
+  command->add_option("--run", options.run, "Folder of a run: manifest.json, config.resolved.toml, rows")->required();
+  command->add_option("--operator", options.operator_file,
                       "The run's backbone (.safetensors); default: backbone/model.safetensors of the run");
-  command->add_option("--data", options->data,
+  command->add_option("--data", options.data,
                       "The run's data set (.h5); default: that of the run's folder, or one that is generated");
-  add_shard(*command, options->shard);
-  command->callback([options, &globals] { run(*options, globals); });
+  add_shard(*command, options.shard);
 }
 
 }  // namespace opshap::cli
