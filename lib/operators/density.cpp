@@ -33,9 +33,7 @@ Tensor places(const Domain& domain, const torch::TensorOptions& options) {
   std::vector<Tensor> axes;
   for (const Axis& axis : domain.axes())
     axes.push_back((torch::arange(axis.points, options.dtype(torch::kFloat64)) + axis.offset) / axis.intervals);
-  std::vector<Tensor> columns;
-  for (const Tensor& grid : torch::meshgrid(axes, "ij")) columns.push_back(grid.reshape({-1}));
-  return torch::stack(columns, 1);
+  return torch::stack(torch::meshgrid(axes, "ij"), -1).view({domain.points(), domain.dimension()});
 }
 
 class DensityNetwork final : public Network {

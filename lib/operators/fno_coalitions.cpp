@@ -202,9 +202,7 @@ class FnoCoalitions::OnGrid {
 
     std::vector<Tensor> axes;
     for (const int size : shape) axes.push_back(torch::arange(size, options.dtype(torch::kFloat64)) / size);
-    std::vector<Tensor> columns;
-    for (const Tensor& positions : torch::meshgrid(axes, "ij")) columns.push_back(positions.reshape({-1}));
-    positions_ = torch::stack(columns, 1);
+    positions_ = torch::stack(torch::meshgrid(axes, "ij"), -1).view({points(), static_cast<std::int64_t>(axes.size())});
 
     // As many as make the launches cheap beside the work, and no more than half of the free memory: five states at once
     // and the steps of the mixing.

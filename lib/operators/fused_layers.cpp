@@ -113,8 +113,8 @@ std::tuple<Tensor, Tensor> fused_block(const Tensor& spectral_lines, const Tenso
   const bool keep = c10::GradMode::is_enabled() &&
                     (spectral.requires_grad() || states.requires_grad() || weights.skip.requires_grad());
   const variable_list out = Block::apply(
-      spectral, states, weights.skip, weights.gate, weights.mlp0_weight, weights.mlp0_bias, weights.mlp1_weight,
-      weights.mlp1_bias, BlockRun{basis.analysis(), basis.synthesis(), boxes, spectral.size(2), last, keep});
+      spectral, states, weights.skip, weights.gate, weights.mlp.weight0, weights.mlp.bias0, weights.mlp.weight1,
+      weights.mlp.bias1, BlockRun{basis.analysis(), basis.synthesis(), boxes, spectral.size(2), last, keep});
   return {out[0], last ? Tensor() : out[1]};
 }
 

@@ -125,27 +125,15 @@ class LocalNo final : public Network {
  public:
   LocalNo(const LocalNoConfig& config, const torch::TensorOptions& options) : Network(options), config_(config) {
     const std::int64_t width = config.hidden_channels, wide = 2 * width;
-    const auto add_perceptron = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
-      const auto add_linear = [this](const std::string& layer, std::int64_t from, std::int64_t to) {
-        Tensor weight = add(layer + ".weight", {to, from, 1}, law_of_linear(from));
-        return std::pair{std::move(weight), add(layer + ".bias", {to}, law_of_linear(from))};
-      };
-      ChannelPerceptron found;
-      std::tie(found.weight0, found.bias0) = add_linear(name + ".fcs.0", inputs, wide);
-      std::tie(found.weight1, found.bias1) = add_linear(name + ".fcs.1", wide, outputs);
-      return found;
-    };
-    lifting_ = add_perceptron("lifting", config.in_channels + (config.knows_places() ? plane_axes : 0), width);
+    lifting_ = add_perceptron("lifting", {config.in_channels + (config.knows_places() ? plane_axes : 0), wide, width});
     int differences = 0, discos = 0;  // the reference numbers the layers that have a branch
     for (int index = 0; index < config.n_layers; ++index) {
       const auto named = [](const char* kind, int number, const char* rest) {
         return message("local_no_blocks.", kind, ".", number, rest);
       };
       LocalNoLayer layer;
-      layer.spectral_weight =
-          add_complex(named("convs", index, ".weight.tensor"), spectral_weights(width, width, config.n_modes, options),
-                      law_of_spectral_weight(width, width));
-      layer.spectral_bias = add(named("convs", index, ".bias"), {width, 1, 1}, law_of_spectral_bias(width, width));
+      std::tie(layer.spectral_weight, layer.spectral_bias) =
+          add_spectral(named("convs", index, ""), width, config.n_modes);
       layer.skip = add(named("local_no_skips", index, ".conv.weight"), {width, width, 1}, law_of_linear(width));
       if (config.diff_layers[static_cast<std::size_t>(index)])
         layer.difference = add(named("differential", differences++, ".conv.weight"), {width, width, 3, 3},
@@ -157,7 +145,7 @@ class LocalNo final : public Network {
       }
       layers_.push_back(layer);
     }
-    projection_ = add_perceptron("projection", width, config.out_channels);
+    projection_ = add_perceptron("projection", {width, wide, config.out_channels});
   }
 
   networks::NetworkConfig config() const override { return config_; }
@@ -299,21 +287,12 @@ class LocalNo final : public Network {
   Tensor fused_forward(const Tensor& fields, const Domain& domain, const GridPadding& padding,
                        const Box& wanted) const {
     const auto basis = basis_on(padding);
-    const std::int64_t batch = fields.size(1), width = config_.hidden_channels;
-    Box box = padding.inside();
-    Tensor x = lift(fields, domain).view({-1, width});
-    Tensor lines = basis->analysed(x.view({box.lines, box.points, batch, width}), box.first);
-    for (const LocalNoLayer& layer : layers_) {
-      const bool last = &layer == &layers_.back();
-      const Box to = last ? wanted : padding.whole();
-      const Tensor mixed =
-          fused_mix(basis->from_lines(lines, box.first_line), layer.spectral_weight, layer.bias(), *basis);
-      std::tie(x, lines) =
-          fused_stencil_block(basis->to_lines(mixed, to.first_line, to.lines), x, stencil(layer, padding),
-                              padding.padded(), *basis, {.from = box, .to = to}, last);
-      box = to;
-    }
-    return project(x.view({-1, batch, width}));
+    const auto block = [&](const LocalNoLayer& layer, const Tensor& spectral, const Tensor& x, const BlockBoxes& boxes,
+                           bool last) {
+      return fused_stencil_block(spectral, x, stencil(layer, padding), padding.padded(), *basis, boxes, last);
+    };
+    return project(
+        fused_layers(lift(fields, domain), layers_, *basis, padding.inside(), padding.whole(), wanted, block));
   }
 
   LocalNoConfig config_;

@@ -1,12 +1,17 @@
 #include "operators/network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "core/error.hpp"
 #include "operators/fno_coalitions.hpp"
+#include "operators/layers.hpp"
+#include "operators/spectral_convolution.hpp"
 
 namespace opshap::operators {
 
@@ -23,6 +28,30 @@ torch::Tensor Network::add_complex(std::string name, torch::Tensor value, Initia
   parameters_.push_back(
       {.name = std::move(name), .shape = std::move(shape), .complex = true, .initial = initial, .value = value});
   return value;
+}
+
+std::pair<torch::Tensor, torch::Tensor> Network::add_linear(const std::string& name,
+                                                            const std::vector<std::int64_t>& shape) {
+  torch::Tensor weight = add(name + ".weight", shape, law_of_linear(shape[1]));
+  return {std::move(weight), add(name + ".bias", {shape[0]}, law_of_linear(shape[1]))};
+}
+
+ChannelPerceptron Network::add_perceptron(const std::string& name, const std::vector<std::int64_t>& sizes) {
+  ChannelPerceptron found;
+  std::tie(found.weight0, found.bias0) = add_linear(name + ".fcs.0", {sizes[1], sizes[0], 1});
+  if (sizes.size() > 2) std::tie(found.weight1, found.bias1) = add_linear(name + ".fcs.1", {sizes[2], sizes[1], 1});
+  return found;
+}
+
+std::pair<torch::Tensor, torch::Tensor> Network::add_spectral(const std::string& name, std::int64_t width,
+                                                              const std::vector<int>& modes) {
+  // The scale of the weights is that of their real and imaginary parts.
+  const double scale = std::sqrt(2.0 / static_cast<double>(width + width));
+  std::vector<std::int64_t> ones(modes.size() + 1, 1);
+  ones.front() = width;
+  torch::Tensor weight = add_complex(name + ".weight.tensor", spectral_weights(width, width, modes, options_),
+                                     {Initial::Law::normal, scale / std::sqrt(2.0)});
+  return {std::move(weight), add(name + ".bias", ones, {Initial::Law::normal, scale})};
 }
 
 void Network::add_constant(std::string name, const torch::Tensor& value) {
