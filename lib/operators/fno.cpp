@@ -436,26 +436,20 @@ class FnoArchitecture final : public Architecture {
   networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
-    for (const char* key : {"modes", "width", "layers", "padding", "padding_mode"})
-      if (!reader.has(key)) reader.reject(key, "is missing");
-    FnoConfig config{.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes}),
-                     .hidden_channels = reader.whole("width", 0, {.least = 2, .most = most_width}),
-                     .n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers}),
-                     .in_channels = spaces.in_channels,
-                     .out_channels = spaces.out_channels,
-                     .domain_padding = read_padding(reader, "padding", static_cast<std::size_t>(spaces.dimension)),
-                     .domain_padding_mode = reader.choice("padding_mode", "", padding_modes),
-                     .positional_embedding = reader.choice("positional_embedding", "grid", embeddings),
-                     .quadrature = reader.choice("quadrature", "points", quadratures),
-                     .inverse_shift = InverseShift::ifftshift,
-                     .options = FnoOptions::read(reader)};
+    reader.require_keys({"modes", "width", "layers", "padding", "padding_mode"});
+    FnoConfig config;
+    fit_sizes(reader, config, spaces, spaces.dimension, 2);
+    config.domain_padding = read_padding(reader, "padding", static_cast<std::size_t>(spaces.dimension));
+    config.domain_padding_mode = reader.choice("padding_mode", "", padding_modes);
+    config.positional_embedding = reader.choice("positional_embedding", "grid", embeddings);
+    config.quadrature = reader.choice("quadrature", "points", quadratures);
+    config.options = FnoOptions::read(reader);
     reader.finish();
     if (config.options.block.norm == Norm::batch_norm)
       reader.reject("norm=batch_norm", "takes its numbers from the batches of a training, which it does not do here");
-    const auto axes = static_cast<std::size_t>(spaces.dimension);
-    if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
-    if (config.n_modes.size() != axes)
-      reader.reject("modes", message("has ", config.n_modes.size(), " numbers; the data has ", axes, " axes"));
+    if (config.n_modes.size() != static_cast<std::size_t>(spaces.dimension))
+      reader.reject("modes",
+                    message("has ", config.n_modes.size(), " numbers; the data has ", spaces.dimension, " axes"));
     return config;
   }
 
@@ -471,11 +465,7 @@ FnoConfig FnoConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "fno", {"fno"});
   FnoConfig config;
-  config.n_modes = reader.per_axis("n_modes", config.n_modes, {.least = 1, .most = most_modes});
-  config.hidden_channels = reader.whole("hidden_channels", config.hidden_channels, {.least = 1, .most = most_width});
-  config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
-  config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
-  config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+  read_sizes(reader, config, 1);
   config.domain_padding = read_padding(reader, "domain_padding", config.n_modes.size());
   config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
   config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
@@ -489,14 +479,9 @@ FnoConfig FnoConfig::parse(const networks::NetworkConfig& json) {
 }
 
 FnoConfig::operator networks::NetworkConfig() const {
-  nlohmann::ordered_json object = {{"model", "fno"},
-                                   {"n_modes", n_modes},
-                                   {"hidden_channels", hidden_channels},
-                                   {"n_layers", n_layers},
-                                   {"in_channels", in_channels},
-                                   {"out_channels", out_channels},
-                                   {"domain_padding", padding_json(domain_padding)},
-                                   {"domain_padding_mode", domain_padding_mode}};
+  nlohmann::ordered_json object = sizes_json("fno", *this);
+  object["domain_padding"] = padding_json(domain_padding);
+  object["domain_padding_mode"] = domain_padding_mode;
   if (!knows_places()) object["positional_embedding"] = nullptr;
   if (knows_volumes()) object["quadrature"] = quadrature;
   if (n_modes.size() == 2 && !knows_volumes()) object[inverse_shift_key] = to_string(inverse_shift);

@@ -111,16 +111,9 @@ class GinoArchitecture final : public Architecture {
   networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
-    for (const char* key : {"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"})
-      if (!reader.has(key)) reader.reject(key, "is missing");
+    reader.require_keys({"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"});
     GinoConfig config;
-    config.inverse_shift = InverseShift::ifftshift;
-    config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
-    if (config.n_modes.size() == 1) config.n_modes.assign(latent_axes, config.n_modes.front());
-    config.hidden_channels = reader.whole("width", 0, {.least = 2, .most = most_width});
-    config.n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers});
-    config.in_channels = spaces.in_channels;
-    config.out_channels = spaces.out_channels;
+    fit_sizes(reader, config, spaces, latent_axes, 2);
     read_common(reader, config);
     if (spaces.dimension != latent_axes)
       reader.reject("model=gino", message("has ", latent_axes, " axes here; the data has ", spaces.dimension));
@@ -149,11 +142,7 @@ GinoConfig GinoConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "gino", {"gino"});
   GinoConfig config;
-  config.n_modes = reader.per_axis("n_modes", config.n_modes, {.least = 1, .most = most_modes});
-  config.hidden_channels = reader.whole("hidden_channels", config.hidden_channels, {.least = 2, .most = most_width});
-  config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
-  config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
-  config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+  read_sizes(reader, config, 2);
   reader.whole("nodes", 0, {.least = 1, .most = most_nodes});  // of golden values; the network takes any mesh
   config.inverse_shift = read_inverse_shift(reader, config.inverse_shift);
   if (reader.fraction("domain_padding", 0, 4) != 0)
@@ -163,20 +152,15 @@ GinoConfig GinoConfig::parse(const networks::NetworkConfig& json) {
 }
 
 GinoConfig::operator networks::NetworkConfig() const {
-  const nlohmann::ordered_json object = {{"model", "gino"},
-                                         {"n_modes", n_modes},
-                                         {"hidden_channels", hidden_channels},
-                                         {"n_layers", n_layers},
-                                         {"in_channels", in_channels},
-                                         {"out_channels", out_channels},
-                                         {"in_transform", in_transform},
-                                         {"out_transform", out_transform},
-                                         {"in_radius", in_radius},
-                                         {"out_radius", out_radius},
-                                         {"fno_in_channels", fno_in_channels},
-                                         {"latent_shape", latent_shape},
-                                         {inverse_shift_key, to_string(inverse_shift)},
-                                         {"mesh_box", mesh_box}};
+  nlohmann::ordered_json object = sizes_json("gino", *this);
+  object.update({{"in_transform", in_transform},
+                 {"out_transform", out_transform},
+                 {"in_radius", in_radius},
+                 {"out_radius", out_radius},
+                 {"fno_in_channels", fno_in_channels},
+                 {"latent_shape", latent_shape},
+                 {inverse_shift_key, to_string(inverse_shift)},
+                 {"mesh_box", mesh_box}});
   return {object.dump()};
 }
 

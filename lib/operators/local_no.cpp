@@ -71,11 +71,7 @@ struct LocalNoConfig {
     ConfigReader reader(json);
     reader.choice("model", "local_no", {"local_no"});
     LocalNoConfig config;
-    config.n_modes = reader.per_axis("n_modes", config.n_modes, {.least = 1, .most = most_modes});
-    config.hidden_channels = reader.whole("hidden_channels", config.hidden_channels, {.least = 1, .most = most_width});
-    config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
-    config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
-    config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+    read_sizes(reader, config, 1);
     config.domain_padding = read_padding(reader, "domain_padding", plane_axes);
     config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
     config.positional_embedding =
@@ -94,17 +90,12 @@ struct LocalNoConfig {
   }
 
   operator networks::NetworkConfig() const {
-    nlohmann::ordered_json object = {{"model", "local_no"},
-                                     {"n_modes", n_modes},
-                                     {"hidden_channels", hidden_channels},
-                                     {"n_layers", n_layers},
-                                     {"in_channels", in_channels},
-                                     {"out_channels", out_channels},
-                                     {"domain_padding", padding_json(domain_padding)},
-                                     {"domain_padding_mode", domain_padding_mode},
-                                     {inverse_shift_key, to_string(inverse_shift)},
-                                     {"disco_layers", disco_layers},
-                                     {"diff_layers", diff_layers}};
+    nlohmann::ordered_json object = sizes_json("local_no", *this);
+    object["domain_padding"] = padding_json(domain_padding);
+    object["domain_padding_mode"] = domain_padding_mode;
+    object[inverse_shift_key] = to_string(inverse_shift);
+    object["disco_layers"] = disco_layers;
+    object["diff_layers"] = diff_layers;
     if (!default_in_shape.empty()) object["default_in_shape"] = default_in_shape;
     if (!knows_places()) object["positional_embedding"] = nullptr;
     return {object.dump()};
@@ -313,16 +304,9 @@ class LocalNoArchitecture final : public Architecture {
   networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
-    for (const char* key : {"modes", "width", "layers", "padding", "default_in_shape"})
-      if (!reader.has(key)) reader.reject(key, "is missing");
+    reader.require_keys({"modes", "width", "layers", "padding", "default_in_shape"});
     LocalNoConfig config;
-    config.inverse_shift = InverseShift::ifftshift;
-    config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
-    if (config.n_modes.size() == 1) config.n_modes.assign(plane_axes, config.n_modes.front());
-    config.hidden_channels = reader.whole("width", 0, {.least = 1, .most = most_width});
-    config.n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers});
-    config.in_channels = spaces.in_channels;
-    config.out_channels = spaces.out_channels;
+    fit_sizes(reader, config, spaces, plane_axes, 1);
     config.domain_padding = read_padding(reader, "padding", plane_axes);
     config.domain_padding_mode = reader.choice("padding_mode", "symmetric", padding_modes);
     config.positional_embedding = reader.choice("positional_embedding", "grid", embeddings);

@@ -378,8 +378,7 @@ class MwtArchitecture final : public Architecture {
   networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
-    for (const char* key : {"c", "k", "alpha", "n_cz"})
-      if (!reader.has(key)) reader.reject(key, "is missing");
+    reader.require_keys({"c", "k", "alpha", "n_cz"});
     MwtConfig config{.in_channels = spaces.in_channels, .out_channels = spaces.out_channels};
     read_sizes(reader, config);
     reader.finish();
