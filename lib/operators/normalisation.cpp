@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -42,34 +41,17 @@ std::vector<std::int64_t> sizes_of(const Domain& domain) {
 std::vector<double> numbers_of(const data::StoredTensor& stored, const std::string& name, const std::string& who) {
   require<DataError>(stored.dtype == "F32" || stored.dtype == "F64", "weights: ", name, "=", stored.dtype, " (", who,
                      " needs real numbers there). Export the model again.");
-  std::vector<double> numbers;
-  if (stored.dtype == "F64") {
-    numbers.resize(stored.bytes.size() / sizeof(double));
-    std::memcpy(numbers.data(), stored.bytes.data(), stored.bytes.size());
-  } else {
-    std::vector<float> single(stored.bytes.size() / sizeof(float));
-    std::memcpy(single.data(), stored.bytes.data(), stored.bytes.size());
-    numbers.assign(single.begin(), single.end());
-  }
+  const torch::Tensor values = stored_values(stored).to(torch::kFloat64);
+  const std::vector<double> numbers(values.data_ptr<double>(), values.data_ptr<double>() + values.numel());
   require<DataError>(std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); }),
                      "weights: ", name, " (", who, " has numbers there that are not finite). Export the model again.");
   return numbers;
 }
 
+/// In single precision where that holds all of the numbers.
 data::StoredTensor stored(const std::vector<std::int64_t>& shape, const std::vector<double>& numbers) {
-  const auto is_single = [](double number) { return static_cast<double>(static_cast<float>(number)) == number; };
-  data::StoredTensor tensor{.shape = shape, .dtype = "F32", .bytes = {}};
-  const auto copy = [&](const auto& values) {
-    tensor.bytes.resize(values.size() * sizeof(values[0]));
-    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-  };
-  if (std::ranges::all_of(numbers, is_single)) {
-    copy(std::vector<float>(numbers.begin(), numbers.end()));
-  } else {
-    tensor.dtype = "F64";
-    copy(numbers);
-  }
-  return tensor;
+  const torch::Tensor exact = torch::tensor(numbers, torch::kFloat64).view(shape), single = exact.to(torch::kFloat32);
+  return stored_tensor(single.to(torch::kFloat64).equal(exact) ? single : exact);
 }
 
 /// The normaliser of one side, from its object in the CONFIG and its tensors, which are taken out.
