@@ -136,7 +136,6 @@ void FnoEngine::pack_blocks() {
                 .mlp1 = packed(layer.mlp1),
                 .mlp1_bias = packed(layer.mlp1.bias),
                 .gate = packed(layer.gate),
-                .spectral = {},
                 .spectral_bias = packed(layer.spectral_bias)};
     if (&layer != &weights_.layers.back()) {
       block.spectral.resize(weighted_.size() * at(2 * square));
@@ -174,21 +173,15 @@ void FnoEngine::pack_blocks() {
 
 FnoEngine::Subject FnoEngine::subject(std::span<const double> shown, const Lifted& hidden,
                                       std::span<const int> player_of, int players) const {
-  const std::size_t half = at(lifted_rows() * width_), size = 2 * half + at(width_);
   Subject subject{.shown = {shown.begin(), shown.end()},
                   .hidden = hidden.field,
                   .player_of = {player_of.begin(), player_of.end()},
-                  .states = AlignedFloats(size),
-                  .skips = AlignedFloats(size),
-                  .gates = AlignedFloats(size),
-                  .nobody = {},
-                  .by_player = {}};
-  lift(shown, subject.states.data() + half, subject.skips.data() + half, subject.gates.data() + half,
-       [&](Index first, Index rows) {
-         std::copy_n(hidden.states.data() + first * width_, rows * width_, subject.states.data() + first * width_);
-         std::copy_n(hidden.skips.data() + first * width_, rows * width_, subject.skips.data() + first * width_);
-         std::copy_n(hidden.gates.data() + first * width_, rows * width_, subject.gates.data() + first * width_);
-       });
+                  .tables = Tables((2 * lifted_rows() + 1) * width_)};
+  lift(shown, subject.tables, lifted_rows(), [&](Index first, Index rows) {
+    for (const auto table : {&Tables::states, &Tables::skips, &Tables::gates})
+      std::copy_n((hidden.tables.*table).data() + first * width_, rows * width_,
+                  (subject.tables.*table).data() + first * width_);
+  });
   if (players <= few_players && blocks_.size() > 1) tabulate_players(subject, players);
   return subject;
 }
@@ -203,13 +196,13 @@ void FnoEngine::tabulate_players(Subject& subject, int players) const {
   };
   std::ranges::fill(work->coefficients, 0.0F);
   place_of(0, [&](std::int32_t point) { return row_of(point, false); });
-  transform(*work, subject.states, 0);
+  transform(*work, subject.tables.states, 0);
   mix(*work, blocks_.front(), 1);
   for (Index r = 0; r < rows(); ++r)
     subject.nobody.insert(subject.nobody.end(), row(work->mixed, r, 0), row(work->mixed, r, 0) + width_);
 
   // The row of a shown point is what showing it changes.
-  AlignedFloats changes = subject.states;
+  AlignedFloats changes = subject.tables.states;
   for (Index i = 0; i < points * width_; ++i) changes[at(lifted_rows() * width_ + i)] -= changes[at(i)];
   subject.by_player.resize(at(rows() * slots * width_));
   for (Index first = 0; first < players; first += batch_) {
@@ -278,7 +271,7 @@ void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coaliti
                           Index count) const {
   std::ranges::fill(work.coefficients, 0.0F);
   if (subject.by_player.empty()) {
-    for (Index field = 0; field < count; ++field) transform(work, subject.states, field);
+    for (Index field = 0; field < count; ++field) transform(work, subject.tables.states, field);
     if (blocks_.size() > 1) mix(work, blocks_.front(), count);
     return;
   }
@@ -338,8 +331,8 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
                        .out_coefficients = to};
     if (layer == 0) {
       line.place = work.place.data() + field * places() + number * line_places();
-      line.skip_table = subject.skips.data();
-      line.gate_table = subject.gates.data();
+      line.skip_table = subject.tables.skips.data();
+      line.gate_table = subject.tables.gates.data();
     } else {
       line.states = line.out;
     }
@@ -367,15 +360,7 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
     kernels_.quick_gelu(to, to, hidden_);
     std::copy_n(row(work.coefficients, rows(), field), width_, to + hidden_);
   }
-  kernels_.floats.multiply({.a = work.hidden.data(),
-                            .a_row = stride,
-                            .b = head.second.data(),
-                            .out = work.wide.data(),
-                            .out_row = wide_,
-                            .rows = count,
-                            .inner = stride,
-                            .columns = wide_,
-                            .bias = head.second_bias.data()});
+  multiply(count, work.hidden.data(), stride, head.second.data(), wide_, work.wide.data(), head.second_bias.data());
   kernels_.quick_gelu(work.wide.data(), work.wide.data(), count * wide_);
   for (std::size_t field = 0; field < values.size(); ++field) {
     const float* wide = work.wide.data() + field * at(wide_);
@@ -407,9 +392,10 @@ void FnoEngine::values(const Subject& subject, const Heads& heads, const Coaliti
     std::ranges::fill(found, 0.0);
     for (const Head& head : heads) {
       for (std::size_t field = 0; field < count; ++field) {
-        const float* state = blocks_.size() == 1
-                                 ? subject.states.data() + work->place[field * at(places()) + at(head.place)] * width_
-                                 : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
+        const float* state =
+            blocks_.size() == 1
+                ? subject.tables.states.data() + work->place[field * at(places()) + at(head.place)] * width_
+                : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
         std::copy_n(state, width_, row(work->coefficients, rows(), static_cast<Index>(field)));
       }
       finish(*work, head, found);
