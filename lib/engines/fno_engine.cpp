@@ -279,7 +279,7 @@ void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coaliti
   for (Index field = 0; field < count; ++field)
     for (Index i = 0; i < players; ++i)
       work.members[at(field * slots + i)] = coalitions.contains(first + at(field), static_cast<int>(i)) ? 1 : 0;
-  for (Index r = 0; r < rows(); ++r) {
+  for (Index r = 0; r < rows(); ++r)
     kernels_.floats.multiply({.a = work.members.data(),
                               .a_row = slots,
                               .b = subject.by_player.data() + r * slots * width_,
@@ -289,7 +289,6 @@ void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coaliti
                               .inner = players,
                               .columns = width_,
                               .bias = subject.nobody.data() + r * width_});
-  }
 }
 
 PointwiseBlock FnoEngine::pointwise(std::size_t layer) const {
@@ -313,9 +312,8 @@ void FnoEngine::run_lines(const float* mixed, float* coefficients, Index stride,
     const Index orbits = std::min(line_orbits, first_.orbits - orbit);
     kernels_.spread(view(first_), orbit, orbits, columns, width_, mixed, stride, come);
     std::fill_n(go, 4 * orbits * size, 0.0F);
-    for (Index line = 0; line < 4 * orbits; ++line) {
+    for (Index line = 0; line < 4 * orbits; ++line)
       if (first_.order[at(4 * orbit + line)] >= 0) run(4 * orbit + line, come + line * size, go + line * size, width_);
-    }
     kernels_.gather(view(first_), orbit, orbits, columns, width_, go, coefficients, stride);
   }
 }
@@ -343,7 +341,7 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
 
 void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> values) const {
   const Index count = (static_cast<Index>(values.size()) + 3) / 4 * 4, stride = hidden_ + width_;
-  for (Index r = 0; r <= rows(); ++r) {
+  for (Index r = 0; r <= rows(); ++r)
     kernels_.floats.multiply({.a = row(work.coefficients, r, 0),
                               .a_row = width_,
                               .b = head.first.data() + r * width_ * hidden_,
@@ -354,7 +352,6 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
                               .columns = hidden_,
                               .bias = r == 0 ? head.first_bias.data() : nullptr,
                               .add = r > 0});
-  }
   for (Index field = 0; field < count; ++field) {
     float* to = work.hidden.data() + field * stride;
     kernels_.quick_gelu(to, to, hidden_);

@@ -127,12 +127,11 @@ FnoEngine::Head FnoEngine::head(Query query, double weight) const {
       if (term.row >= 0) beta += static_cast<double>(term.sign) * inverse_at(term.row);
     const auto add = [&](const Frequency::Term& term, double of_re, double of_im) {
       if (term.row < 0) return;
-      for (Index c = 0; c < width; ++c) {
+      for (Index c = 0; c < width; ++c)
         for (Index h = 0; h < hidden; ++h)
           first[at((term.row * width_ + c) * hidden_ + h)] +=
               static_cast<double>(term.sign) *
               (of_re * last_re_[q][at(c * hidden + h)] + of_im * last_im_[q][at(c * hidden + h)]);
-      }
     };
     for (const auto& term : frequency.from.re) add(term, alpha, beta);
     for (const auto& term : frequency.from.im) add(term, beta, -alpha);

@@ -115,10 +115,9 @@ class FnoSlopes::Pass {
   /// to row) for each line. The cotangents are those of coefficients_. `mixed` and `back` may be null.
   template <typename Work>
   void for_lines(const AlignedFloats* mixed, AlignedFloats* back, const Work& work) {
-    if (!engine_.plane()) {
+    if (!engine_.plane())
       return work(0, mixed == nullptr ? nullptr : mixed->data(), coefficients_.data(),
                   back == nullptr ? nullptr : back->data(), stride_);
-    }
     const Index size = last_.rows * width_;
     float *of_mixed = lines_.data(), *of_mean = of_mixed + 4 * size, *of_back = of_mean + 4 * size;
     for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
@@ -192,12 +191,11 @@ class FnoSlopes::Pass {
     for (Index orbit = 0; orbit < tile.orbits; ++orbit)
       kernels_.spread(adjoint(last_), tile.first + orbit, 1, 1, width_, towards_mean, stride,
                       tile_.mean.data() + 4 * orbit * width_);
-    if (branches_ == 2) {
+    if (branches_ == 2)
       for (Index i = 0; i < 4 * tile.orbits; ++i)
         slopes_at_[at(tile.place + i)] +=
             kernels_.dot_difference(tile_.mean.data() + i * width_, inputs_[layer][0].data() + from + i * width_,
                                     inputs_[layer][1].data() + from + i * width_, width_);
-    }
     for (std::size_t branch = 0; branch < branches_; ++branch)
       kernels_.add_scaled(shares_[branch], tile_.mean.data(), towards_[branch].data() + from, size);
   }

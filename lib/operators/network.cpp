@@ -119,10 +119,9 @@ void gather(const FieldBatch& fields, std::int64_t first, std::int64_t count, T*
   const std::int64_t points = fields.domain.points(), channels = fields.channels;
   for (std::int64_t b = 0; b < count; ++b) {
     const double* from = fields.field(first + b).data();
-    for (std::int64_t c = 0; c < channels; ++c) {
+    for (std::int64_t c = 0; c < channels; ++c)
       for (std::int64_t p = 0; p < points; ++p)
         to[(p * count + b) * channels + c] = static_cast<T>(from[c * points + p]);
-    }
   }
 }
 
@@ -279,9 +278,8 @@ class NetworkOperator final : public Operator {
     const std::int64_t size = cached_batch(*network_, inputs.domain);
     try {
       if (network_->options().device().is_cpu()) return parallel_chunks(inputs.batch, size, compute);
-      for (std::int64_t first = 0; first < inputs.batch; first += size) {
+      for (std::int64_t first = 0; first < inputs.batch; first += size)
         compute(first, std::min(size, inputs.batch - first));
-      }
     } catch (const c10::Error& error) {
       // LibTorch has no type of its own for this one on the CPU.
       const bool memory = std::string_view(error.what_without_backtrace()).find("memory") != std::string_view::npos;

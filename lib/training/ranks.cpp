@@ -17,9 +17,8 @@ namespace {
 /// The variable by which a launcher tells its processes of each other: mpirun of OpenMPI, of MPICH, srun. Null for a
 /// process that was started alone.
 const char* launcher() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
     if (std::getenv(name) != nullptr) return name;
-  }
   return nullptr;
 }
 

@@ -225,10 +225,9 @@ std::vector<std::vector<std::int64_t>> queries_of(const networks::ExplainerRecip
   std::vector<std::vector<std::int64_t>> queries(groups.size());
   for (std::size_t group = 0; recipe.any_query && group < groups.size(); ++group) {
     const std::int64_t points = at_resolution(fields.domain, groups[group].resolution).points();
-    for (const std::int64_t sample : groups[group].samples) {
+    for (const std::int64_t sample : groups[group].samples)
       queries[group].push_back(static_cast<std::int64_t>(
           rng.stream(0, static_cast<std::uint64_t>(sample)).below(static_cast<std::uint64_t>(points))));
-    }
   }
   return queries;
 }
@@ -258,11 +257,10 @@ struct Material {
   /// What labels of all samples cost.
   std::int64_t evaluations(const Target& target, Target::Use use) const {
     std::int64_t sum = 0;
-    for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (std::size_t group = 0; group < groups.size(); ++group)
       if (!groups[group].samples.empty())
         sum +=
             static_cast<std::int64_t>(groups[group].samples.size()) * target.evaluations(use, games[group].players());
-    }
     return sum;
   }
 };
