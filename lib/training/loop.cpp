@@ -313,7 +313,7 @@ void require_same_weights(const operators::Network& network, const Ranks& ranks)
   }
   std::vector<double> of_the_first = {ranks.first() ? static_cast<double>(checksum) : 0.0};
   ranks.add(std::span<double>(of_the_first));
-  require<NumericalError>(of_the_first.front() == checksum, "training: rank=", ranks.rank(),
+  require<NumericalError>(of_the_first.front() == checksum, "training: rank=", ranks.rank,
                           " (its weights are no longer those of the first). Start the ranks on machines of one kind.");
 }
 
