@@ -242,8 +242,6 @@ GinoMesh Gino::mesh(const Domain& domain, NeighbourLists in, NeighbourLists out)
   GinoMesh mesh{.points = points,
                 .in = neighbours_given(std::move(in), latent, points),
                 .out = neighbours_given(std::move(out), points, latent),
-                .in_edges = {},
-                .out_edges = {},
                 .waves = coordinate_waves(found, options()),
                 .latent_waves = coordinate_waves(latent_places_, options())};
   mesh.in_edges = EdgeList(mesh.in, options());

@@ -84,23 +84,12 @@ void initialise(Network& network, std::uint64_t seed) {
   for (Parameter& parameter : network.parameters()) {
     Rng rng(seed, "initial parameters", 0, position++);
     torch::Tensor drawn = torch::empty(parameter.value.sizes(), torch::kFloat64);
-    double* values = drawn.data_ptr<double>();
-    for (std::int64_t i = 0; i < drawn.numel(); ++i) {
-      switch (parameter.initial.law) {
-        case Initial::Law::uniform:
-          values[i] = rng.uniform(-parameter.initial.scale, parameter.initial.scale);
-          break;
-        case Initial::Law::positive:
-          values[i] = parameter.initial.scale * rng.uniform();
-          break;
-        case Initial::Law::normal:
-          values[i] = parameter.initial.scale * rng.normal();
-          break;
-        case Initial::Law::constant:
-          values[i] = parameter.initial.scale;
-          break;
-      }
-    }
+    const auto [law, scale] = parameter.initial;
+    std::generate_n(drawn.data_ptr<double>(), drawn.numel(), [&rng, law = law, scale = scale] {
+      if (law == Initial::Law::uniform) return rng.uniform(-scale, scale);
+      if (law == Initial::Law::positive) return scale * rng.uniform();
+      return law == Initial::Law::normal ? scale * rng.normal() : scale;
+    });
     parameter.value.copy_(drawn);
   }
 }
@@ -203,16 +192,7 @@ class NetworkOperator final : public Operator {
     check(inputs);
     require_readout(*this, inputs.domain, readout);
     if (inputs.batch > 0) network_->check_gradients(inputs, readout.terms().front().query);
-    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inputs.batch)),
-                    .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, inputs.channels)};
-    for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
-      const torch::AutoGradMode with_grad(true);
-      const auto fields = to_tensor(inputs, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs = read(fields, inputs.domain, readout);
-      from_tensor(torch::autograd::grad({outputs.sum()}, {fields})[0], result.gradient, first);
-      store(outputs.detach(), result.values, first);
-    });
-    return result;
+    return gradient_of(inputs, [&](const torch::Tensor& fields) { return read(fields, inputs.domain, readout); });
   }
 
   bool has_mean_field() const override { return network_->has_mean_field(); }
@@ -228,21 +208,14 @@ class NetworkOperator final : public Operator {
     require(same_points(shown.domain, hidden.domain) && same_points(shown.domain, inclusion.domain), describe(),
             ": inclusion (its points or the baseline's are not those of the input). Give fields on one domain.");
     require_readout(*this, shown.domain, readout);
-    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inclusion.batch)),
-                    .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
     const auto a = to_tensor(shown, 0, 1, network_->options()), b = to_tensor(hidden, 0, 1, network_->options());
-    for_chunks(inclusion, [&](std::int64_t first, std::int64_t count) {
-      const torch::AutoGradMode with_grad(true);
-      const auto t = to_tensor(inclusion, first, count, network_->options()).set_requires_grad(true);
+    return gradient_of(inclusion, [&](const torch::Tensor& t) {
       const auto means = [&](std::optional<std::int64_t> point) {
         return network_->forward_mean_field(a, b, t.squeeze(2), shown.domain, point);
       };
-      const auto outputs = readout.is_query() ? means(readout.query().point).select(1, readout.query().channel)
-                                              : sum(means({}), readout);
-      from_tensor(torch::autograd::grad({outputs.sum()}, {t})[0], result.gradient, first);
-      store(outputs.detach(), result.values, first);
+      return readout.is_query() ? means(readout.query().point).select(1, readout.query().channel)
+                                : sum(means({}), readout);
     });
-    return result;
   }
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
@@ -287,6 +260,21 @@ class NetworkOperator final : public Operator {
                                 " (there is not enough memory for fields of this size). Use a coarser grid.");
       throw;
     }
+  }
+
+  /// What `outputs_of` has of these fields as tensors, [B], and its gradients by them.
+  template <typename Outputs>
+  Gradient gradient_of(const FieldBatch& fields, const Outputs& outputs_of) const {
+    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(fields.batch)),
+                    .gradient = FieldBatch::zeros(fields.domain, fields.batch, fields.channels)};
+    for_chunks(fields, [&](std::int64_t first, std::int64_t count) {
+      const torch::AutoGradMode with_grad(true);
+      const auto tensor = to_tensor(fields, first, count, network_->options()).set_requires_grad(true);
+      const auto outputs = outputs_of(tensor);
+      from_tensor(torch::autograd::grad({outputs.sum()}, {tensor})[0], result.gradient, first);
+      store(outputs.detach(), result.values, first);
+    });
+    return result;
   }
 
   /// What the readout has of the fields' outputs, [B].

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <utility>
 
 #include "core/error.hpp"
@@ -248,8 +249,7 @@ void require_possible(const Normaliser& normaliser, int axes, int channels, cons
 }  // namespace
 
 bool Normaliser::per_point() const {
-  return shape.size() > axes_before &&
-         std::any_of(shape.begin() + axes_before, shape.end(), [](std::int64_t size) { return size > 1; });
+  return std::ranges::any_of(shape | std::views::drop(axes_before), [](std::int64_t size) { return size > 1; });
 }
 
 std::string Normaliser::describe() const {
@@ -307,22 +307,16 @@ std::string Normalisation::describe() const {
 Normalisation take_normalisation(data::Safetensors& content, const std::string& who) {
   Normalisation normalisation;
   ordered_json said = ordered_json::object();
-  if (const auto config = content.metadata.find(stored_config_key); config != content.metadata.end()) {
-    // It refuses what is nested deeper than can be written again.
-    const bool known = ConfigReader(networks::NetworkConfig{config->second}).has(config_key);
-    if (known) {
-      ordered_json object = ordered_json::parse(config->second);
-      said = object[config_key];
-      object.erase(config_key);
-      config->second = object.dump();
-    }
+  const auto config = content.metadata.find(stored_config_key);
+  // The reader refuses what is nested deeper than can be written again.
+  if (config != content.metadata.end() && ConfigReader(networks::NetworkConfig{config->second}).has(config_key)) {
+    ordered_json object = ordered_json::parse(config->second);
+    said = object[config_key];
+    object.erase(config_key);
+    config->second = object.dump();
   }
-  const auto known = [](const auto& entry) {
-    return std::ranges::any_of(sides, [&](const Side& side) { return entry.key() == side.key; });
-  };
-  bool sound = said.is_object();
-  if (sound)
-    for (const auto& entry : said.items()) sound = sound && known(entry);
+  const auto known = std::ranges::count_if(sides, [&](const Side& side) { return said.contains(side.key); });
+  const bool sound = said.is_object() && static_cast<std::size_t>(known) == said.size();
   require<DataError>(sound, "weights: ", config_key, "=", said.dump().substr(0, 60), " (", who,
                      " needs {\"input\": {\"eps\": e}, \"output\": {\"eps\": e}}). Correct the config.");
   for (const Side& side : sides) {
