@@ -260,8 +260,7 @@ struct Layer {
 };
 
 operators::PointwiseWeights block_weights(const std::vector<Tensor>& in) {
-  return {
-      .skip = in[2], .gate = in[3], .mlp0_weight = in[4], .mlp0_bias = in[5], .mlp1_weight = in[6], .mlp1_bias = in[7]};
+  return {.skip = in[2], .gate = in[3], .mlp = {.weight0 = in[4], .bias0 = in[5], .weight1 = in[6], .bias1 = in[7]}};
 }
 
 /// Lines of `points` points, transformed to and from 6 numbers.
@@ -285,8 +284,9 @@ Tensor plain_block(const BlockCase& of, const std::vector<Tensor>& in) {
   Tensor x = torch::zeros({of.lines, of.points, of.batch, of.width}, in[0].options().requires_grad(false));
   part(x, from).copy_(in[1].view({from.lines, from.points, of.batch, of.width}));
   const Tensor values = torch::matmul(basis->synthesis(), in[0].view({to.lines, -1, of.batch * of.width}));
-  const Tensor states = operators::pointwise_block(values.narrow(1, to.first, to.points).reshape({-1, of.width}),
-                                                   part(x, to).reshape({-1, of.width}), block_weights(in), of.last);
+  const Tensor states =
+      operators::block_with({}, values.narrow(1, to.first, to.points).reshape({-1, of.width}),
+                            part(x, to).reshape({-1, of.width}), {.pointwise = block_weights(in)}, of.last);
   if (of.last) return joined(states, {});
   return joined(states, torch::matmul(basis->analysis().narrow(1, to.first, to.points),
                                       states.view({to.lines, to.points, of.batch * of.width})));

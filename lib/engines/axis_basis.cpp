@@ -41,7 +41,7 @@ AxisBasis AxisBasis::half(std::int64_t points, std::int64_t count) {
     basis.rows.push_back({.frequency = k, .sine = false});
     if (k > 0 && !basis.nyquist(k)) basis.rows.push_back({.frequency = k, .sine = true});
   }
-  basis.fill(true);
+  basis.fill();
   return basis;
 }
 
@@ -52,12 +52,11 @@ AxisBasis AxisBasis::full(std::int64_t points, std::int64_t count) {
     basis.rows.push_back({.frequency = f, .sine = false});
     if (f > 0) basis.rows.push_back({.frequency = f, .sine = true});
   }
-  basis.fill(false);
+  basis.fill();
   return basis;
 }
 
-void AxisBasis::fill(bool half) {
-  half_ = half;
+void AxisBasis::fill() {
   folded = points % 4 == 0;
   orbits = (points + 3) / 4;
   const auto symmetry = [&](const Row& row) {
@@ -66,9 +65,8 @@ void AxisBasis::fill(bool half) {
   };
   if (folded) {
     std::ranges::stable_sort(rows, {}, symmetry);
-    for (int c = 0; c < 4; ++c) {
+    for (int c = 0; c < 4; ++c)
       class_begin[index(c + 1)] = class_begin[index(c)] + static_cast<int>(std::ranges::count(rows, c, symmetry));
-    }
   } else {
     class_begin.fill(static_cast<int>(rows.size()));
     class_begin[0] = 0;

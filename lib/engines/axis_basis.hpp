@@ -105,7 +105,7 @@ struct AxisBasis {
   static AxisBasis trivial() { return full(1, 1); }
 
  private:
-  void fill(bool half);
+  void fill();
   double value(const Row& row, std::int64_t point) const;
   bool nyquist(std::int64_t frequency) const { return half_ && 2 * frequency == points; }
 

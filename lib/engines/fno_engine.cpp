@@ -136,7 +136,6 @@ void FnoEngine::pack_blocks() {
                 .mlp1 = packed(layer.mlp1),
                 .mlp1_bias = packed(layer.mlp1.bias),
                 .gate = packed(layer.gate),
-                .spectral = {},
                 .spectral_bias = packed(layer.spectral_bias)};
     if (&layer != &weights_.layers.back()) {
       block.spectral.resize(weighted_.size() * at(2 * square));
@@ -174,21 +173,15 @@ void FnoEngine::pack_blocks() {
 
 FnoEngine::Subject FnoEngine::subject(std::span<const double> shown, const Lifted& hidden,
                                       std::span<const int> player_of, int players) const {
-  const std::size_t half = at(lifted_rows() * width_), size = 2 * half + at(width_);
   Subject subject{.shown = {shown.begin(), shown.end()},
                   .hidden = hidden.field,
                   .player_of = {player_of.begin(), player_of.end()},
-                  .states = AlignedFloats(size),
-                  .skips = AlignedFloats(size),
-                  .gates = AlignedFloats(size),
-                  .nobody = {},
-                  .by_player = {}};
-  lift(shown, subject.states.data() + half, subject.skips.data() + half, subject.gates.data() + half,
-       [&](Index first, Index rows) {
-         std::copy_n(hidden.states.data() + first * width_, rows * width_, subject.states.data() + first * width_);
-         std::copy_n(hidden.skips.data() + first * width_, rows * width_, subject.skips.data() + first * width_);
-         std::copy_n(hidden.gates.data() + first * width_, rows * width_, subject.gates.data() + first * width_);
-       });
+                  .tables = Tables((2 * lifted_rows() + 1) * width_)};
+  lift(shown, subject.tables, lifted_rows(), [&](Index first, Index rows) {
+    for (const auto table : {&Tables::states, &Tables::skips, &Tables::gates})
+      std::copy_n((hidden.tables.*table).data() + first * width_, rows * width_,
+                  (subject.tables.*table).data() + first * width_);
+  });
   if (players <= few_players && blocks_.size() > 1) tabulate_players(subject, players);
   return subject;
 }
@@ -203,13 +196,13 @@ void FnoEngine::tabulate_players(Subject& subject, int players) const {
   };
   std::ranges::fill(work->coefficients, 0.0F);
   place_of(0, [&](std::int32_t point) { return row_of(point, false); });
-  transform(*work, subject.states, 0);
+  transform(*work, subject.tables.states, 0);
   mix(*work, blocks_.front(), 1);
   for (Index r = 0; r < rows(); ++r)
     subject.nobody.insert(subject.nobody.end(), row(work->mixed, r, 0), row(work->mixed, r, 0) + width_);
 
   // The row of a shown point is what showing it changes.
-  AlignedFloats changes = subject.states;
+  AlignedFloats changes = subject.tables.states;
   for (Index i = 0; i < points * width_; ++i) changes[at(lifted_rows() * width_ + i)] -= changes[at(i)];
   subject.by_player.resize(at(rows() * slots * width_));
   for (Index first = 0; first < players; first += batch_) {
@@ -278,7 +271,7 @@ void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coaliti
                           Index count) const {
   std::ranges::fill(work.coefficients, 0.0F);
   if (subject.by_player.empty()) {
-    for (Index field = 0; field < count; ++field) transform(work, subject.states, field);
+    for (Index field = 0; field < count; ++field) transform(work, subject.tables.states, field);
     if (blocks_.size() > 1) mix(work, blocks_.front(), count);
     return;
   }
@@ -286,7 +279,7 @@ void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coaliti
   for (Index field = 0; field < count; ++field)
     for (Index i = 0; i < players; ++i)
       work.members[at(field * slots + i)] = coalitions.contains(first + at(field), static_cast<int>(i)) ? 1 : 0;
-  for (Index r = 0; r < rows(); ++r) {
+  for (Index r = 0; r < rows(); ++r)
     kernels_.floats.multiply({.a = work.members.data(),
                               .a_row = slots,
                               .b = subject.by_player.data() + r * slots * width_,
@@ -296,7 +289,6 @@ void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coaliti
                               .inner = players,
                               .columns = width_,
                               .bias = subject.nobody.data() + r * width_});
-  }
 }
 
 PointwiseBlock FnoEngine::pointwise(std::size_t layer) const {
@@ -320,9 +312,8 @@ void FnoEngine::run_lines(const float* mixed, float* coefficients, Index stride,
     const Index orbits = std::min(line_orbits, first_.orbits - orbit);
     kernels_.spread(view(first_), orbit, orbits, columns, width_, mixed, stride, come);
     std::fill_n(go, 4 * orbits * size, 0.0F);
-    for (Index line = 0; line < 4 * orbits; ++line) {
+    for (Index line = 0; line < 4 * orbits; ++line)
       if (first_.order[at(4 * orbit + line)] >= 0) run(4 * orbit + line, come + line * size, go + line * size, width_);
-    }
     kernels_.gather(view(first_), orbit, orbits, columns, width_, go, coefficients, stride);
   }
 }
@@ -338,8 +329,8 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
                        .out_coefficients = to};
     if (layer == 0) {
       line.place = work.place.data() + field * places() + number * line_places();
-      line.skip_table = subject.skips.data();
-      line.gate_table = subject.gates.data();
+      line.skip_table = subject.tables.skips.data();
+      line.gate_table = subject.tables.gates.data();
     } else {
       line.states = line.out;
     }
@@ -350,7 +341,7 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
 
 void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> values) const {
   const Index count = (static_cast<Index>(values.size()) + 3) / 4 * 4, stride = hidden_ + width_;
-  for (Index r = 0; r <= rows(); ++r) {
+  for (Index r = 0; r <= rows(); ++r)
     kernels_.floats.multiply({.a = row(work.coefficients, r, 0),
                               .a_row = width_,
                               .b = head.first.data() + r * width_ * hidden_,
@@ -361,21 +352,12 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
                               .columns = hidden_,
                               .bias = r == 0 ? head.first_bias.data() : nullptr,
                               .add = r > 0});
-  }
   for (Index field = 0; field < count; ++field) {
     float* to = work.hidden.data() + field * stride;
     kernels_.quick_gelu(to, to, hidden_);
     std::copy_n(row(work.coefficients, rows(), field), width_, to + hidden_);
   }
-  kernels_.floats.multiply({.a = work.hidden.data(),
-                            .a_row = stride,
-                            .b = head.second.data(),
-                            .out = work.wide.data(),
-                            .out_row = wide_,
-                            .rows = count,
-                            .inner = stride,
-                            .columns = wide_,
-                            .bias = head.second_bias.data()});
+  multiply(count, work.hidden.data(), stride, head.second.data(), wide_, work.wide.data(), head.second_bias.data());
   kernels_.quick_gelu(work.wide.data(), work.wide.data(), count * wide_);
   for (std::size_t field = 0; field < values.size(); ++field) {
     const float* wide = work.wide.data() + field * at(wide_);
@@ -407,9 +389,10 @@ void FnoEngine::values(const Subject& subject, const Heads& heads, const Coaliti
     std::ranges::fill(found, 0.0);
     for (const Head& head : heads) {
       for (std::size_t field = 0; field < count; ++field) {
-        const float* state = blocks_.size() == 1
-                                 ? subject.states.data() + work->place[field * at(places()) + at(head.place)] * width_
-                                 : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
+        const float* state =
+            blocks_.size() == 1
+                ? subject.tables.states.data() + work->place[field * at(places()) + at(head.place)] * width_
+                : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
         std::copy_n(state, width_, row(work->coefficients, rows(), static_cast<Index>(field)));
       }
       finish(*work, head, found);

@@ -70,19 +70,26 @@ class FnoEngine {
             const Kernels& kernels = kernels::chosen_kernels());
   ~FnoEngine();
 
-  /// A field of one sample, and what the network makes of its points before they see each other.
+  /// What the network makes of points before they see each other, [rows, width]; skips and gates by the first block.
+  struct Tables {
+    AlignedFloats states, skips, gates;
+
+    explicit Tables(std::int64_t numbers = 0)
+        : states(static_cast<std::size_t>(numbers)), skips(states), gates(states) {}
+  };
+  /// A field of one sample.
   struct Lifted {
-    std::vector<double> field;           ///< [channels, points]
-    AlignedFloats states, skips, gates;  ///< [points rounded up to 4, width], the latter two by the first block
+    std::vector<double> field;  ///< [channels, points]
+    Tables tables;              ///< of the points, rounded up to 4
   };
   /// A field on the engine's grid. Cost: about half a coalition.
   Lifted lifted(std::span<const double> field) const;
 
   /// An input, its baseline and the players, as the engine wants them.
   struct Subject {
-    std::vector<double> shown, hidden;   ///< the fields, [channels, points]
-    std::vector<int> player_of;          ///< [points]
-    AlignedFloats states, skips, gates;  ///< Lifted's rows of the baseline and of the input, and one of zeros: row_of()
+    std::vector<double> shown, hidden;  ///< the fields, [channels, points]
+    std::vector<int> player_of;         ///< [points]
+    Tables tables;                      ///< Lifted's rows of the baseline and of the input, and one of zeros: row_of()
     /// For few players: the first block's mixed coefficients are linear in the mask.
     AlignedFloats nobody;     ///< [rows, width] of the empty coalition
     AlignedFloats by_player;  ///< [rows, players rounded up to 4, width] that each player adds; empty for many players
@@ -162,6 +169,12 @@ class FnoEngine {
   }
   /// The row of zeros there, for the padding.
   std::int32_t row_of_padding() const { return static_cast<std::int32_t>(2 * lifted_rows()); }
+  /// out [rows, columns] = a·b (+ bias), or added to what is there: a [rows, inner], b [inner, columns].
+  void multiply(std::int64_t rows, const float* a, std::int64_t inner, const float* b, std::int64_t columns, float* out,
+                const float* bias = nullptr, bool add = false) const;
+  /// Sizes of the lifting's layers.
+  std::int64_t lifting_width() const { return static_cast<std::int64_t>(lifting0_bias_.size()); }
+  std::int64_t entry_channels() const { return static_cast<std::int64_t>(lifting0_.size()) / lifting_width(); }
   /// Values and coordinates of every point, [lifted_rows(), entry channels].
   AlignedFloats entries(std::span<const double> field) const;
   /// `middle` gets what goes into the lifting's activation, and `activated`, which may be the same memory, what comes
@@ -169,8 +182,9 @@ class FnoEngine {
   void lift(const float* entries, std::int64_t rows, float* middle, float* activated, float* states) const;
   /// The same for all rows.
   void lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const;
-  /// A field's lifted_rows() of three tables, in tiles on all threads; `beside` is called with each tile's rows.
-  void lift(std::span<const double> field, float* states, float* skips, float* gates,
+  /// A field's lifted_rows() of the tables from row `begin` on, in tiles on all threads; `beside` is called with each
+  /// tile's rows.
+  void lift(std::span<const double> field, Tables& tables, std::int64_t begin,
             const std::function<void(std::int64_t first, std::int64_t rows)>& beside = {}) const;
   void tabulate_players(Subject& subject, int players) const;
   /// Adds the coefficients of a field's states, looked up by place.

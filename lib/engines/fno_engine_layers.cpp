@@ -127,12 +127,11 @@ FnoEngine::Head FnoEngine::head(Query query, double weight) const {
       if (term.row >= 0) beta += static_cast<double>(term.sign) * inverse_at(term.row);
     const auto add = [&](const Frequency::Term& term, double of_re, double of_im) {
       if (term.row < 0) return;
-      for (Index c = 0; c < width; ++c) {
+      for (Index c = 0; c < width; ++c)
         for (Index h = 0; h < hidden; ++h)
           first[at((term.row * width_ + c) * hidden_ + h)] +=
               static_cast<double>(term.sign) *
               (of_re * last_re_[q][at(c * hidden + h)] + of_im * last_im_[q][at(c * hidden + h)]);
-      }
     };
     for (const auto& term : frequency.from.re) add(term, alpha, beta);
     for (const auto& term : frequency.from.im) add(term, beta, -alpha);
@@ -175,8 +174,22 @@ FnoEngine::Head FnoEngine::head(Query query, double weight) const {
 // What an FNO makes of its input's values before the first block: states of every point shown and hidden, and what the
 // first block needs of them alone.
 
+void FnoEngine::multiply(Index rows, const float* a, Index inner, const float* b, Index columns, float* out,
+                         const float* bias, bool add) const {
+  kernels_.floats.multiply({.a = a,
+                            .a_row = inner,
+                            .b = b,
+                            .out = out,
+                            .out_row = columns,
+                            .rows = rows,
+                            .inner = inner,
+                            .columns = columns,
+                            .bias = bias,
+                            .add = add});
+}
+
 AlignedFloats FnoEngine::entries(std::span<const double> field) const {
-  const Index points = grid_.points(), entry = static_cast<Index>(lifting0_.size() / lifting0_bias_.size());
+  const Index points = grid_.points(), entry = entry_channels();
   AlignedFloats entries(at(lifted_rows() * entry));
   for (Index p = 0; p < points; ++p) {
     float* to = entries.data() + p * entry;
@@ -187,69 +200,41 @@ AlignedFloats FnoEngine::entries(std::span<const double> field) const {
 }
 
 void FnoEngine::lift(const float* entries, Index rows, float* middle, float* activated, float* states) const {
-  const Index wide = static_cast<Index>(lifting0_bias_.size()), entry = static_cast<Index>(lifting0_.size()) / wide;
-  kernels_.floats.multiply({.a = entries,
-                            .a_row = entry,
-                            .b = lifting0_.data(),
-                            .out = middle,
-                            .out_row = wide,
-                            .rows = rows,
-                            .inner = entry,
-                            .columns = wide,
-                            .bias = lifting0_bias_.data()});
+  const Index wide = lifting_width();
+  multiply(rows, entries, entry_channels(), lifting0_.data(), wide, middle, lifting0_bias_.data());
   kernels_.quick_gelu(middle, activated, rows * wide);
-  kernels_.floats.multiply({.a = activated,
-                            .a_row = wide,
-                            .b = lifting1_.data(),
-                            .out = states,
-                            .out_row = width_,
-                            .rows = rows,
-                            .inner = wide,
-                            .columns = width_,
-                            .bias = lifting1_bias_.data()});
+  multiply(rows, activated, wide, lifting1_.data(), width_, states, lifting1_bias_.data());
 }
 
 void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const {
-  const Index wide = static_cast<Index>(lifting0_bias_.size()), entry = static_cast<Index>(lifting0_.size()) / wide;
-  const Index rows = static_cast<Index>(entries.size()) / entry;
-  middle.resize(at(rows * wide));
+  const Index rows = static_cast<Index>(entries.size()) / entry_channels();
+  middle.resize(at(rows * lifting_width()));
   states.resize(at(rows * width_));
   AlignedFloats activated(middle.size());
   lift(entries.data(), rows, middle.data(), activated.data(), states.data());
 }
 
-void FnoEngine::lift(std::span<const double> field, float* states, float* skips, float* gates,
+void FnoEngine::lift(std::span<const double> field, Tables& tables, Index begin,
                      const std::function<void(Index first, Index rows)>& beside) const {
   constexpr Index tile = 128;  // rows that stay in the cache from layer to layer
   const Block& block = blocks_.front();
   const AlignedFloats entries = this->entries(field);
-  const Index wide = static_cast<Index>(lifting0_bias_.size()), entry = static_cast<Index>(lifting0_.size()) / wide;
   const Index rows = lifted_rows();
   parallel_for(at((rows + tile - 1) / tile), [&](std::size_t number) {
     const Index first = static_cast<Index>(number) * tile, count = std::min(tile, rows - first);
-    AlignedFloats middle(at(count * wide));
-    float* const of_tile = states + first * width_;
-    lift(entries.data() + first * entry, count, middle.data(), middle.data(), of_tile);
-    kernels_.floats.multiply({.a = of_tile,
-                              .a_row = width_,
-                              .b = block.skip.data(),
-                              .out = skips + first * width_,
-                              .out_row = width_,
-                              .rows = count,
-                              .inner = width_,
-                              .columns = width_});
-    for (Index i = 0; i < count * width_; ++i) gates[first * width_ + i] = of_tile[i] * block.gate[at(i % width_)];
+    const Index from = (begin + first) * width_;
+    AlignedFloats middle(at(count * lifting_width()));
+    float *const states = tables.states.data() + from, *const gates = tables.gates.data() + from;
+    lift(entries.data() + first * entry_channels(), count, middle.data(), middle.data(), states);
+    multiply(count, states, width_, block.skip.data(), width_, tables.skips.data() + from);
+    for (Index i = 0; i < count * width_; ++i) gates[i] = states[i] * block.gate[at(i % width_)];
     if (beside) beside(first, count);
   });
 }
 
 FnoEngine::Lifted FnoEngine::lifted(std::span<const double> field) const {
-  const std::size_t size = at(lifted_rows() * width_);
-  Lifted lifted{.field = {field.begin(), field.end()},
-                .states = AlignedFloats(size),
-                .skips = AlignedFloats(size),
-                .gates = AlignedFloats(size)};
-  lift(field, lifted.states.data(), lifted.skips.data(), lifted.gates.data());
+  Lifted lifted{.field = {field.begin(), field.end()}, .tables = Tables(lifted_rows() * width_)};
+  lift(field, lifted.tables, 0);
   return lifted;
 }
 

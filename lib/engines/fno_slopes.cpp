@@ -111,28 +111,13 @@ class FnoSlopes::Pass {
     return {first, std::min(tile_orbits, last_.orbits - first), line * engine_.line_places() + 4 * first};
   }
 
-  void multiply(Index rows, const float* a, Index inner, const AlignedFloats& b, Index columns, float* out,
-                const float* bias, bool add) const {
-    kernels_.floats.multiply({.a = a,
-                              .a_row = inner,
-                              .b = b.data(),
-                              .out = out,
-                              .out_row = columns,
-                              .rows = rows,
-                              .inner = inner,
-                              .columns = columns,
-                              .bias = bias,
-                              .add = add});
-  }
-
   /// Calls work(line, its coefficients of `mixed`, its cotangents of the mean, what it adds to `back`, stride from row
   /// to row) for each line. The cotangents are those of coefficients_. `mixed` and `back` may be null.
   template <typename Work>
   void for_lines(const AlignedFloats* mixed, AlignedFloats* back, const Work& work) {
-    if (!engine_.plane()) {
+    if (!engine_.plane())
       return work(0, mixed == nullptr ? nullptr : mixed->data(), coefficients_.data(),
                   back == nullptr ? nullptr : back->data(), stride_);
-    }
     const Index size = last_.rows * width_;
     float *of_mixed = lines_.data(), *of_mean = of_mixed + 4 * size, *of_back = of_mean + 4 * size;
     for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
@@ -206,12 +191,11 @@ class FnoSlopes::Pass {
     for (Index orbit = 0; orbit < tile.orbits; ++orbit)
       kernels_.spread(adjoint(last_), tile.first + orbit, 1, 1, width_, towards_mean, stride,
                       tile_.mean.data() + 4 * orbit * width_);
-    if (branches_ == 2) {
+    if (branches_ == 2)
       for (Index i = 0; i < 4 * tile.orbits; ++i)
         slopes_at_[at(tile.place + i)] +=
             kernels_.dot_difference(tile_.mean.data() + i * width_, inputs_[layer][0].data() + from + i * width_,
                                     inputs_[layer][1].data() + from + i * width_, width_);
-    }
     for (std::size_t branch = 0; branch < branches_; ++branch)
       kernels_.add_scaled(shares_[branch], tile_.mean.data(), towards_[branch].data() + from, size);
   }
@@ -227,30 +211,30 @@ class FnoSlopes::Pass {
     for (std::size_t branch = 0; branch < branches_; ++branch) {
       if (shares_[branch] == 0) continue;  // nothing reaches the query from it
       const float* states = inputs_[layer][branch].data() + from;
-      float *first = tile_.first.data(), *second = tile_.second.data(), *third = tile_.third.data();
+      float *first = tile_.first.data(), *second = tile_.second.data(), *third = tile_.third.data(),
+            *field = tile_.field.data(), *hidden = tile_.hidden.data(), *other = tile_.other.data();
       for (Index orbit = 0; orbit < tile.orbits; ++orbit)
         kernels_.spread(last_, tile.first + orbit, 1, 1, width_, mixed, stride, first + 4 * orbit * width_);
-      multiply(rows, states, width_, block.skip, width_, first, nullptr, true);
-      kernels_.quick_gelu(first, tile_.field.data(), size);
-      multiply(rows, tile_.field.data(), width_, block.mlp0, hidden_width_, second, block.mlp0_bias.data(), false);
-      kernels_.quick_gelu(second, tile_.hidden.data(), narrow);
-      multiply(rows, tile_.hidden.data(), hidden_width_, block.mlp1, width_, third, block.mlp1_bias.data(), false);
+      engine_.multiply(rows, states, width_, block.skip.data(), width_, first, nullptr, true);
+      kernels_.quick_gelu(first, field, size);
+      engine_.multiply(rows, field, width_, block.mlp0.data(), hidden_width_, second, block.mlp0_bias.data());
+      kernels_.quick_gelu(second, hidden, narrow);
+      engine_.multiply(rows, hidden, hidden_width_, block.mlp1.data(), width_, third, block.mlp1_bias.data());
       kernels_.floats.gate(block.gate.data(), states, third, rows, width_);
 
       float* towards = towards_[branch].data() + from;
       kernels_.quick_gelu_slope(third, towards, size);
-      multiply(rows, towards, width_, back.mlp1, hidden_width_, tile_.hidden.data(), nullptr, false);
-      kernels_.quick_gelu_slope(second, tile_.hidden.data(), narrow);
-      multiply(rows, tile_.hidden.data(), hidden_width_, back.mlp0, width_, tile_.field.data(), nullptr, false);
-      kernels_.quick_gelu_slope(first, tile_.field.data(), size);
+      engine_.multiply(rows, towards, width_, back.mlp1.data(), hidden_width_, hidden);
+      kernels_.quick_gelu_slope(second, hidden, narrow);
+      engine_.multiply(rows, hidden, hidden_width_, back.mlp0.data(), width_, field);
+      kernels_.quick_gelu_slope(first, field, size);
       for (Index orbit = 0; orbit < tile.orbits; ++orbit)
-        kernels_.gather(adjoint(last_), tile.first + orbit, 1, 1, width_, tile_.field.data() + 4 * orbit * width_,
-                        of_mixed, stride);
+        kernels_.gather(adjoint(last_), tile.first + orbit, 1, 1, width_, field + 4 * orbit * width_, of_mixed, stride);
       // The mean field's first states do not depend on the weights.
       if (layer == 0 && branches_ == 2) continue;
-      multiply(rows, tile_.field.data(), width_, back.skip, width_, tile_.other.data(), nullptr, false);
-      kernels_.floats.gate(block.gate.data(), towards, tile_.other.data(), rows, width_);
-      std::copy_n(tile_.other.data(), size, towards);
+      engine_.multiply(rows, field, width_, back.skip.data(), width_, other);
+      kernels_.floats.gate(block.gate.data(), towards, other, rows, width_);
+      std::copy_n(other, size, towards);
     }
   }
 
@@ -273,12 +257,12 @@ class FnoSlopes::Pass {
       AlignedFloats before(at(4 * hidden_width_)), joined(at(4 * joint)), last(at(4 * wide)), activated(last.size());
       for (Index r = 0; r <= rows; ++r) {
         std::copy_n(r < rows ? coefficients_.data() + r * stride_ : state, width_, row.data());
-        product(row, width_, head.first.data() + r * width_ * hidden_width_, hidden_width_, before,
-                r == 0 ? head.first_bias.data() : nullptr, r > 0);
+        engine_.multiply(4, row.data(), width_, head.first.data() + r * width_ * hidden_width_, hidden_width_,
+                         before.data(), r == 0 ? head.first_bias.data() : nullptr, r > 0);
       }
       kernels_.quick_gelu(before.data(), joined.data(), hidden_width_);
       std::copy_n(state, width_, joined.data() + hidden_width_);
-      product(joined, joint, head.second.data(), wide, last, head.second_bias.data(), false);
+      engine_.multiply(4, joined.data(), joint, head.second.data(), wide, last.data(), head.second_bias.data());
       kernels_.quick_gelu(last.data(), activated.data(), wide);
       for (Index w = 0; w < wide; ++w)
         values[branch] += static_cast<double>(activated[at(w)]) * static_cast<double>(head.third[at(w)]);
@@ -301,19 +285,6 @@ class FnoSlopes::Pass {
     if (branches_ == 2) slopes_at_[at(head.place)] += static_cast<float>(values[0] - values[1]);
   }
 
-  void product(const AlignedFloats& a, Index inner, const float* b, Index columns, AlignedFloats& out,
-               const float* bias, bool add) const {
-    kernels_.floats.multiply({.a = a.data(),
-                              .a_row = inner,
-                              .b = b,
-                              .out = out.data(),
-                              .out_row = columns,
-                              .rows = 4,
-                              .inner = inner,
-                              .columns = columns,
-                              .bias = bias,
-                              .add = add});
-  }
   static void transposed_product(const float* matrix, Index rows, Index columns, const float* x, float* out) {
     for (Index r = 0; r < rows; ++r) {
       out[r] = 0;
@@ -347,8 +318,7 @@ FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), frequencies_(en
   for (const FnoEngine::Block& block : engine.blocks_) {
     Block back{.skip = transposed(block.skip, width, width),
                .mlp0 = transposed(block.mlp0, width, hidden),
-               .mlp1 = transposed(block.mlp1, hidden, width),
-               .spectral = {}};
+               .mlp1 = transposed(block.mlp1, hidden, width)};
     // The adjoint of a product with w is the product with its conjugate transpose.
     for (const std::vector<std::size_t>& group : engine.by_source()) {
       for (std::size_t part = 0; part < (block.spectral.empty() ? 0 : 2 * group.size()); ++part) {
@@ -360,9 +330,8 @@ FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), frequencies_(en
     }
     blocks_.push_back(std::move(back));
   }
-  const Index wide = static_cast<Index>(engine.lifting0_bias_.size());
-  lifting0_ = transposed(engine.lifting0_, static_cast<Index>(engine.lifting0_.size()) / wide, wide);
-  lifting1_ = transposed(engine.lifting1_, wide, width);
+  lifting0_ = transposed(engine.lifting0_, engine.entry_channels(), engine.lifting_width());
+  lifting1_ = transposed(engine.lifting1_, engine.lifting_width(), width);
 }
 
 template <typename ShownFirst>
@@ -375,7 +344,7 @@ void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::H
     for (Index branch = 0; branch < 2; ++branch) {
       const bool shown = point >= 0 && shown_first(point) == (branch == 0);
       const Index row = point < 0 ? engine_.row_of_padding() : engine_.row_of(point, shown);
-      std::copy_n(subject.states.data() + row * width, width, pass->states(at(branch)).data() + place * width);
+      std::copy_n(subject.tables.states.data() + row * width, width, pass->states(at(branch)).data() + place * width);
     }
   }
   const std::vector<float>& at_places = pass->run(heads, shares);
@@ -417,26 +386,14 @@ void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Hea
   pass->run(heads);
 
   // Back through the lifting.
-  const Index wide = static_cast<Index>(engine_.lifting0_bias_.size()),
-              entry = static_cast<Index>(engine_.lifting0_.size()) / wide;
+  const Index wide = engine_.lifting_width(), entry = engine_.entry_channels();
   AlignedFloats of_state(at(rows * width)), of_middle(at(rows * wide)), of_entry(at(rows * entry));
   for (Index place = 0; place < places; ++place)
     if (const Index point = engine_.point_of_[at(place)]; point >= 0)
       std::copy_n(pass->towards().data() + place * width, width, of_state.data() + point * width);
-  const auto multiply = [&](const AlignedFloats& a, Index inner, const AlignedFloats& b, Index columns,
-                            AlignedFloats& out) {
-    engine_.kernels_.floats.multiply({.a = a.data(),
-                                      .a_row = inner,
-                                      .b = b.data(),
-                                      .out = out.data(),
-                                      .out_row = columns,
-                                      .rows = rows,
-                                      .inner = inner,
-                                      .columns = columns});
-  };
-  multiply(of_state, width, lifting1_, wide, of_middle);
+  engine_.multiply(rows, of_state.data(), width, lifting1_.data(), wide, of_middle.data());
   engine_.kernels_.quick_gelu_slope(middle.data(), of_middle.data(), rows * wide);
-  multiply(of_middle, wide, lifting0_, entry, of_entry);
+  engine_.multiply(rows, of_middle.data(), wide, lifting0_.data(), entry, of_entry.data());
   for (Index point = 0; point < points; ++point) {
     slopes[at(point)] = 0;
     for (Index c = 0; c < channels; ++c) {

@@ -17,10 +17,9 @@ void check_tensor(const std::string& who, const std::string& name, const std::ve
                   std::size_t wanted) {
   require<DataError>(values.size() == wanted, who, ": ", name, "=", values.size(), " numbers (", wanted,
                      " fit the others). Load the weights anew.");
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i)
     require<DataError>(finite(values[i]), who, ": ", name, "[", i,
                        "] (not a finite number). Train again or repair the file.");
-  }
 }
 
 void check_linear(const std::string& who, const std::string& name, const FnoWeights::Linear& linear, int inputs,

@@ -94,10 +94,9 @@ void add_tile(const LineBasis& basis, Index first, Index orbits, Index width, co
     add_class(basis, 4 * first, 4 * orbits, 0, basis.rows, width, sums, coefficients, stride);
     return;
   }
-  for (int c = 0; c < 4; ++c) {
+  for (int c = 0; c < 4; ++c)
     add_class(basis, first, orbits, basis.class_begin[c], basis.class_begin[c + 1], width,
               sums + c * tile_orbits * width, coefficients, stride);
-  }
 }
 
 [[maybe_unused]] void transform(const LineBasis& basis, Index width, const std::int32_t* place, const float* table,

@@ -47,6 +47,11 @@ class ConfigReader {
   /// One number, or a list with one for each axis: one or two of them.
   std::vector<int> per_axis(const std::string& key, const std::vector<int>& absent, Range range);
   bool has(const std::string& key) const { return object_->contains(key); }
+  /// Refuses an object without one of these keys.
+  void require_keys(const std::vector<const char*>& keys) const {
+    for (const char* key : keys)
+      if (!has(key)) reject(key, "is missing");
+  }
 
   void finish() const { reader_.finish(); }
   [[noreturn]] void reject(const std::string& what, const std::string& why) const { reader_.refuse(what, why); }
@@ -76,6 +81,41 @@ const char* to_string(InverseShift shift);
 
 /// The value of the key. Throws as ConfigReader::choice.
 InverseShift read_inverse_shift(ConfigReader& reader, InverseShift absent);
+
+/// The sizes that CONFIGs of Fourier neural operators have in common.
+template <typename Config>
+void read_sizes(ConfigReader& reader, Config& config, int least_width) {
+  config.n_modes = reader.per_axis("n_modes", config.n_modes, {.least = 1, .most = most_modes});
+  config.hidden_channels =
+      reader.whole("hidden_channels", config.hidden_channels, {.least = least_width, .most = most_width});
+  config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
+  config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
+  config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+}
+
+/// The same in the settings of a profile, for these spaces and so many axes of the network. One number of modes is for
+/// all axes.
+template <typename Config>
+void fit_sizes(ConfigReader& reader, Config& config, networks::NetworkSpaces spaces, int axes, int least_width) {
+  config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
+  if (config.n_modes.size() == 1) config.n_modes.assign(static_cast<std::size_t>(axes), config.n_modes.front());
+  config.hidden_channels = reader.whole("width", 0, {.least = least_width, .most = most_width});
+  config.n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers});
+  config.in_channels = spaces.in_channels;
+  config.out_channels = spaces.out_channels;
+  config.inverse_shift = InverseShift::ifftshift;
+}
+
+/// The beginning of such a CONFIG.
+template <typename Config>
+nlohmann::ordered_json sizes_json(const char* model, const Config& config) {
+  return {{"model", model},
+          {"n_modes", config.n_modes},
+          {"hidden_channels", config.hidden_channels},
+          {"n_layers", config.n_layers},
+          {"in_channels", config.in_channels},
+          {"out_channels", config.out_channels}};
+}
 
 /// The CONFIG of a network that was trained here, where only ifftshift has ever been. It is said where the CONFIG does
 /// not say it and its architecture has such a shift.

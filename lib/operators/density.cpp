@@ -33,9 +33,7 @@ Tensor places(const Domain& domain, const torch::TensorOptions& options) {
   std::vector<Tensor> axes;
   for (const Axis& axis : domain.axes())
     axes.push_back((torch::arange(axis.points, options.dtype(torch::kFloat64)) + axis.offset) / axis.intervals);
-  std::vector<Tensor> columns;
-  for (const Tensor& grid : torch::meshgrid(axes, "ij")) columns.push_back(grid.reshape({-1}));
-  return torch::stack(columns, 1);
+  return torch::stack(torch::meshgrid(axes, "ij"), -1).view({domain.points(), domain.dimension()});
 }
 
 class DensityNetwork final : public Network {
@@ -167,16 +165,12 @@ class DensityArchitecture final : public Architecture {
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
     DensityConfig config;
-    config.coordinates = reader.choice("coordinates", config.coordinates, kinds_of_coordinates);
-    config.atom = reader.truth("atom", config.atom);
-    config.cells = reader.choice("cells", config.cells, kinds_of_cells);
-    read_query(reader, config);
-    read_grids(reader, config);
+    read_common(reader, config);
     ordered_json inner = ordered_json::parse(reader.json("network", "{}"));
     if (!inner.is_object() || !inner.value("model", ordered_json("fno")).is_string())
       reader.reject("network", "needs a table with the settings of an architecture");
     reader.finish();
-    networks::NetworkSettings of_network{.model = inner.value("model", "fno"), .json = {}};
+    networks::NetworkSettings of_network{.model = inner.value("model", "fno")};
     inner.erase("model");
     if (config.coordinates != "grid") inner["positional_embedding"] = "none";
     of_network.json = inner.dump();
@@ -191,21 +185,11 @@ class DensityArchitecture final : public Architecture {
     return {.model = "density", .json = R"({"coordinates": "grid", "atom": false, "network": )" + network.json + "}"};
   }
 
-  static void read_grids(ConfigReader& reader, DensityConfig& config) {
-    const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
-    const auto whole = [](const ordered_json& size) { return size.is_number_integer() && size > 0 && size <= 1 << 20; };
-    const auto shape = [&](const ordered_json& size) {
-      return whole(size) || (size.is_array() && size.size() == 2 && std::ranges::all_of(size, whole));
-    };
-    if (!sizes.is_array() || !std::ranges::all_of(sizes, shape))
-      reader.reject("trained_at", "needs a list of points per axis");
-    config.trained_at = sizes.get<std::vector<Resolution>>();
-    config.fine_from = reader.whole("fine_from", 0, {0, 1 << 20});
-    if (config.fine_from > 0 && (config.trained_at.empty() || config.trained_at.front().fewest() >= config.fine_from))
-      reader.reject(message("fine_from=", config.fine_from), "is not above the first of trained_at");
-  }
-
-  static void read_query(ConfigReader& reader, DensityConfig& config) {
+  /// The settings that a CONFIG and a profile have under the same keys.
+  static void read_common(ConfigReader& reader, DensityConfig& config) {
+    config.coordinates = reader.choice("coordinates", config.coordinates, kinds_of_coordinates);
+    config.atom = reader.truth("atom", config.atom);
+    config.cells = reader.choice("cells", config.cells, kinds_of_cells);
     const std::string text = reader.json("query", "\"centre\"");
     const ordered_json query = ordered_json::parse(text);
     if (query == "centre") {
@@ -221,6 +205,17 @@ class DensityArchitecture final : public Architecture {
                     "is neither \"centre\" nor \"any\" nor a list of one coordinate for "
                     "each axis");
     }
+    const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
+    const auto whole = [](const ordered_json& size) { return size.is_number_integer() && size > 0 && size <= 1 << 20; };
+    const auto shape = [&](const ordered_json& size) {
+      return whole(size) || (size.is_array() && size.size() == 2 && std::ranges::all_of(size, whole));
+    };
+    if (!sizes.is_array() || !std::ranges::all_of(sizes, shape))
+      reader.reject("trained_at", "needs a list of points per axis");
+    config.trained_at = sizes.get<std::vector<Resolution>>();
+    config.fine_from = reader.whole("fine_from", 0, {0, 1 << 20});
+    if (config.fine_from > 0 && (config.trained_at.empty() || config.trained_at.front().fewest() >= config.fine_from))
+      reader.reject(message("fine_from=", config.fine_from), "is not above the first of trained_at");
   }
 };
 
@@ -235,11 +230,7 @@ DensityConfig DensityConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "density", {"density"});
   DensityConfig config;
-  config.coordinates = reader.choice("coordinates", config.coordinates, kinds_of_coordinates);
-  config.atom = reader.truth("atom", config.atom);
-  config.cells = reader.choice("cells", config.cells, kinds_of_cells);
-  DensityArchitecture::read_query(reader, config);
-  DensityArchitecture::read_grids(reader, config);
+  DensityArchitecture::read_common(reader, config);
   config.network = {reader.json("network", "{}")};
   reader.finish();
   return config;

@@ -8,7 +8,6 @@
 #include "core/error.hpp"
 #include "engines/fno_engines.hpp"
 #include "operators/fno_coalitions.hpp"
-#include "operators/fused_layers.hpp"
 #include "operators/grid_padding.hpp"
 #include "operators/network.hpp"
 #include "operators/spectral_convolution.hpp"
@@ -127,11 +126,6 @@ namespace {
 using torch::Tensor;
 using Shape = std::vector<std::int64_t>;
 
-struct FnoLayer {
-  Tensor spectral_weight, spectral_bias;
-  BlockWeights block;
-};
-
 /// (x − mean)/√(variance + ε)·weight + bias with numbers that come from a training: a factor and a shift.
 struct BatchNorm {
   Tensor weight, bias, mean, variance;
@@ -181,37 +175,23 @@ class Fno final : public Network {
                        " (the channel MLP has ", chosen.channel_mlp_expansion, " times as many). Give more.");
     require<DataError>(projection >= 1, "operator config: projection_channel_ratio=", chosen.projection_channel_ratio,
                        " (the projection would have no hidden channel). Give at least 1.");
-    const Shape ones(config.n_modes.size(), 1);
-    const auto with = [](Shape shape, const Shape& more) {
-      shape.insert(shape.end(), more.begin(), more.end());
-      return shape;
-    };
-    const auto add_linear = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
-      Tensor weight = add(name + ".weight", {outputs, inputs, 1}, law_of_linear(inputs));
-      return std::pair{std::move(weight), add(name + ".bias", {outputs}, law_of_linear(inputs))};
-    };
+    Shape gate_shape(2 + config.n_modes.size(), 1);
+    gate_shape[1] = width;
     const auto add_skip = [&](const std::string& name, Skip kind) {
       if (kind == Skip::linear) return add(name + ".conv.weight", {width, width, 1}, law_of_linear(width));
-      if (kind == Skip::soft_gating) return add(name + ".weight", with({1, width}, ones), {Initial::Law::constant, 1});
+      if (kind == Skip::soft_gating) return add(name + ".weight", gate_shape, {Initial::Law::constant, 1});
       return Tensor();
     };
-    std::tie(lifting_.weight0, lifting_.bias0) = add_linear("lifting.fcs.0", entry, lifting > 0 ? lifting : width);
-    if (lifting > 0) std::tie(lifting_.weight1, lifting_.bias1) = add_linear("lifting.fcs.1", lifting, width);
+    lifting_ = add_perceptron("lifting", lifting > 0 ? Shape{entry, lifting, width} : Shape{entry, width});
     for (int index = 0; index < config.n_layers; ++index) {
       const std::string at = message(".", index);
       FnoLayer layer;
-      layer.spectral_weight =
-          add_complex("fno_blocks.convs" + at + ".weight.tensor",
-                      spectral_weights(width, width, config.n_modes, options), law_of_spectral_weight(width, width));
-      layer.spectral_bias =
-          add("fno_blocks.convs" + at + ".bias", with({width}, ones), law_of_spectral_bias(width, width));
+      std::tie(layer.spectral_weight, layer.spectral_bias) =
+          add_spectral("fno_blocks.convs" + at, width, config.n_modes);
       PointwiseWeights& pointwise = layer.block.pointwise;
       pointwise.skip = add_skip("fno_blocks.fno_skips" + at, chosen.block.skip);
       if (chosen.use_channel_mlp) {
-        std::tie(pointwise.mlp0_weight, pointwise.mlp0_bias) =
-            add_linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
-        std::tie(pointwise.mlp1_weight, pointwise.mlp1_bias) =
-            add_linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
+        pointwise.mlp = add_perceptron("fno_blocks.channel_mlp" + at, {width, mlp, width});
         (chosen.block.mlp_skip == Skip::linear ? layer.block.mlp_skip : pointwise.gate) =
             add_skip("fno_blocks.channel_mlp_skips" + at, chosen.block.mlp_skip);
       }
@@ -230,8 +210,7 @@ class Fno final : public Network {
       }
       layers_.push_back(layer);
     }
-    std::tie(projection_.weight0, projection_.bias0) = add_linear("projection.fcs.0", width, projection);
-    std::tie(projection_.weight1, projection_.bias1) = add_linear("projection.fcs.1", projection, config.out_channels);
+    projection_ = add_perceptron("projection", {width, projection, config.out_channels});
   }
 
   networks::NetworkConfig config() const override { return config_; }
@@ -330,20 +309,17 @@ class Fno final : public Network {
                                 .lifting0 = packed(weights_of_places(lifting_.weight0), lifting_.bias0),
                                 .lifting1 = packed(lifting_.weight1, lifting_.bias1),
                                 .projection0 = packed(projection_.weight0, projection_.bias0),
-                                .projection1 = packed(projection_.weight1, projection_.bias1),
-                                .layers = {}};
-    for (std::size_t index = 0; index < layers_.size(); ++index) {
-      const FnoLayer layer = in_standard_form(index);
-      const PointwiseWeights& pointwise = layer.block.pointwise;
+                                .projection1 = packed(projection_.weight1, projection_.bias1)};
+    for (const FnoLayer& layer : in_standard_form()) {
+      const auto& [skip, gate, mlp] = layer.block.pointwise;
       const std::vector<float> pairs = numbers(layer.spectral_weight);
-      engines::FnoWeights::Layer packed_layer{.spectral = {},
-                                              .spectral_bias = numbers(layer.spectral_bias),
-                                              .skip = packed(pointwise.skip, {}),
-                                              .mlp0 = packed(pointwise.mlp0_weight, pointwise.mlp0_bias),
-                                              .mlp1 = packed(pointwise.mlp1_weight, pointwise.mlp1_bias),
-                                              .gate = numbers(pointwise.gate)};
-      for (std::size_t i = 0; i < pairs.size(); i += 2) packed_layer.spectral.emplace_back(pairs[i], pairs[i + 1]);
-      weights.layers.push_back(std::move(packed_layer));
+      engines::FnoWeights::Layer& made = weights.layers.emplace_back();
+      for (std::size_t i = 0; i < pairs.size(); i += 2) made.spectral.emplace_back(pairs[i], pairs[i + 1]);
+      made.spectral_bias = numbers(layer.spectral_bias);
+      made.skip = packed(skip, {});
+      made.mlp0 = packed(mlp.weight0, mlp.bias0);
+      made.mlp1 = packed(mlp.weight1, mlp.bias1);
+      made.gate = numbers(gate);
     }
     return weights;
   }
@@ -389,11 +365,16 @@ class Fno final : public Network {
       return layer;
     }
     const Tensor rows = second.weight.view({-1, 1, 1});
-    pointwise.mlp1_weight = pointwise.mlp1_weight * rows;
-    pointwise.mlp1_bias = pointwise.mlp1_bias * second.weight + second.bias;
+    pointwise.mlp.weight1 = pointwise.mlp.weight1 * rows;
+    pointwise.mlp.bias1 = pointwise.mlp.bias1 * second.weight + second.bias;
     if (pointwise.gate.defined()) pointwise.gate = pointwise.gate.view({-1}) * second.weight;
     if (layer.block.mlp_skip.defined()) layer.block.mlp_skip = layer.block.mlp_skip * rows;
     return layer;
+  }
+  std::vector<FnoLayer> in_standard_form() const {
+    std::vector<FnoLayer> layers;
+    for (std::size_t index = 0; index < layers_.size(); ++index) layers.push_back(in_standard_form(index));
+    return layers;
   }
 
   /// What the spectral convolution of a block sees of the block's input.
@@ -414,32 +395,14 @@ class Fno final : public Network {
   /// What a block does besides its spectral convolution: `spectral` is the convolution and is overwritten, x is the
   /// block's input. The last block has no activation before and after its channel MLP.
   Tensor pointwise_part(const Tensor& spectral, const Tensor& x, std::size_t index) const {
-    const BlockWeights weights = in_standard_form(index).block;
-    const bool last = index + 1 == layers_.size();
-    if (!config_.options.beyond_kernels().empty()) return block_with(options_of_blocks(), spectral, x, weights, last);
-    const Shape rows = {-1, x.size(-1)};
-    return pointwise_block(spectral.view(rows), x.reshape(rows), weights.pointwise, last).view(x.sizes());
+    return block_with(options_of_blocks(), spectral, x, in_standard_form(index).block, index + 1 == layers_.size());
   }
 
   /// The output in a box of the padded grid, [points, B, Cout], with fused layers. The padding is never stored.
   Tensor fused_forward(const Tensor& fields, const std::vector<int>& shape, const GridPadding& padding,
                        const Box& wanted) const {
-    const auto basis = basis_on(padding);
-    const std::int64_t batch = fields.size(1), width = config_.hidden_channels;
-    Box box = padding.inside();
-    Tensor x = lift(fields, shape).view({-1, width});
-    Tensor lines = basis->analysed(x.view({box.lines, box.points, batch, width}), box.first);
-    for (std::size_t index = 0; index < layers_.size(); ++index) {
-      const FnoLayer layer = in_standard_form(index);
-      const bool last = index + 1 == layers_.size();
-      const Box to = last ? wanted : padding.whole();
-      const Tensor mixed =
-          fused_mix(basis->from_lines(lines, box.first_line), layer.spectral_weight, layer.spectral_bias, *basis);
-      std::tie(x, lines) = fused_block(basis->to_lines(mixed, to.first_line, to.lines), x, layer.block.pointwise,
-                                       *basis, {.from = box, .to = to}, last);
-      box = to;
-    }
-    return project(x.view({-1, batch, width}));
+    return project(fused_fno(lift(fields, shape), in_standard_form(), *basis_on(padding), padding.inside(),
+                             padding.whole(), wanted));
   }
 
   GridPadding padding_on(const Domain& domain) const {
@@ -472,26 +435,20 @@ class FnoArchitecture final : public Architecture {
   networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
-    for (const char* key : {"modes", "width", "layers", "padding", "padding_mode"})
-      if (!reader.has(key)) reader.reject(key, "is missing");
-    FnoConfig config{.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes}),
-                     .hidden_channels = reader.whole("width", 0, {.least = 2, .most = most_width}),
-                     .n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers}),
-                     .in_channels = spaces.in_channels,
-                     .out_channels = spaces.out_channels,
-                     .domain_padding = read_padding(reader, "padding", static_cast<std::size_t>(spaces.dimension)),
-                     .domain_padding_mode = reader.choice("padding_mode", "", padding_modes),
-                     .positional_embedding = reader.choice("positional_embedding", "grid", embeddings),
-                     .quadrature = reader.choice("quadrature", "points", quadratures),
-                     .inverse_shift = InverseShift::ifftshift,
-                     .options = FnoOptions::read(reader)};
+    reader.require_keys({"modes", "width", "layers", "padding", "padding_mode"});
+    FnoConfig config;
+    fit_sizes(reader, config, spaces, spaces.dimension, 2);
+    config.domain_padding = read_padding(reader, "padding", static_cast<std::size_t>(spaces.dimension));
+    config.domain_padding_mode = reader.choice("padding_mode", "", padding_modes);
+    config.positional_embedding = reader.choice("positional_embedding", "grid", embeddings);
+    config.quadrature = reader.choice("quadrature", "points", quadratures);
+    config.options = FnoOptions::read(reader);
     reader.finish();
     if (config.options.block.norm == Norm::batch_norm)
       reader.reject("norm=batch_norm", "takes its numbers from the batches of a training, which it does not do here");
-    const auto axes = static_cast<std::size_t>(spaces.dimension);
-    if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
-    if (config.n_modes.size() != axes)
-      reader.reject("modes", message("has ", config.n_modes.size(), " numbers; the data has ", axes, " axes"));
+    if (config.n_modes.size() != static_cast<std::size_t>(spaces.dimension))
+      reader.reject("modes",
+                    message("has ", config.n_modes.size(), " numbers; the data has ", spaces.dimension, " axes"));
     return config;
   }
 
@@ -507,11 +464,7 @@ FnoConfig FnoConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "fno", {"fno"});
   FnoConfig config;
-  config.n_modes = reader.per_axis("n_modes", config.n_modes, {.least = 1, .most = most_modes});
-  config.hidden_channels = reader.whole("hidden_channels", config.hidden_channels, {.least = 1, .most = most_width});
-  config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
-  config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
-  config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+  read_sizes(reader, config, 1);
   config.domain_padding = read_padding(reader, "domain_padding", config.n_modes.size());
   config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
   config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
@@ -525,14 +478,9 @@ FnoConfig FnoConfig::parse(const networks::NetworkConfig& json) {
 }
 
 FnoConfig::operator networks::NetworkConfig() const {
-  nlohmann::ordered_json object = {{"model", "fno"},
-                                   {"n_modes", n_modes},
-                                   {"hidden_channels", hidden_channels},
-                                   {"n_layers", n_layers},
-                                   {"in_channels", in_channels},
-                                   {"out_channels", out_channels},
-                                   {"domain_padding", padding_json(domain_padding)},
-                                   {"domain_padding_mode", domain_padding_mode}};
+  nlohmann::ordered_json object = sizes_json("fno", *this);
+  object["domain_padding"] = padding_json(domain_padding);
+  object["domain_padding_mode"] = domain_padding_mode;
   if (!knows_places()) object["positional_embedding"] = nullptr;
   if (knows_volumes()) object["quadrature"] = quadrature;
   if (n_modes.size() == 2 && !knows_volumes()) object[inverse_shift_key] = to_string(inverse_shift);

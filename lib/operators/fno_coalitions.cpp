@@ -185,14 +185,11 @@ class FnoCoalitions::OnGrid {
         grid_(shape, weights_->config.domain_padding, weights_->config.domain_padding_mode == "symmetric"),
         width_(weights_->config.hidden_channels) {
     const auto& options = weights_->options;
-    std::vector<std::int64_t> padded(shape.size()), first(shape.size()), sizes(shape.begin(), shape.end());
-    const std::int64_t origin = grid_.padded_point(0);
-    padded_ = {static_cast<std::int64_t>(grid_.padded(0)), static_cast<std::int64_t>(grid_.padded(1))};
-    first_ = {origin / padded_[1], origin % padded_[1]};
     shape_ = {shape.size() == 1 ? 1 : shape.front(), shape.back()};
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      padded[axis] = padded_[axis + 2 - shape.size()];
-      first[axis] = first_[axis + 2 - shape.size()];
+    std::vector<std::int64_t> padded, first, sizes(shape.begin(), shape.end());
+    for (std::size_t axis = 2 - shape.size(); axis < 2; ++axis) {
+      padded.push_back(grid_.padded(axis));
+      first.push_back(grid_.before(axis));
     }
     basis_ = fourier_basis(padded, weights_->config.n_modes, options, weights_->config.inverse_shift);
     double_basis_ =
@@ -202,9 +199,7 @@ class FnoCoalitions::OnGrid {
 
     std::vector<Tensor> axes;
     for (const int size : shape) axes.push_back(torch::arange(size, options.dtype(torch::kFloat64)) / size);
-    std::vector<Tensor> columns;
-    for (const Tensor& positions : torch::meshgrid(axes, "ij")) columns.push_back(positions.reshape({-1}));
-    positions_ = torch::stack(columns, 1);
+    positions_ = torch::stack(torch::meshgrid(axes, "ij"), -1).view({points(), static_cast<std::int64_t>(axes.size())});
 
     // As many as make the launches cheap beside the work, and no more than half of the free memory: five states at once
     // and the steps of the mixing.
@@ -253,17 +248,12 @@ class FnoCoalitions::OnGrid {
   /// `coalitions`: how many are asked for now, which tells whether a table pays.
   Players players(const std::vector<int>& player_of, std::int64_t count, std::int64_t coalitions,
                   const Lifted& lifted) {
-    std::vector<std::int64_t> word(static_cast<std::size_t>(count)), shift(word.size());
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      word[i] = static_cast<std::int64_t>(i / 64);
-      shift[i] = static_cast<std::int64_t>(i % 64);
-    }
-    const auto on_device = [&](const auto& numbers) {
-      return torch::tensor(std::vector<std::int64_t>(numbers.begin(), numbers.end()), torch::kInt64)
-          .to(options().device());
-    };
-    Players players{
-        .count = count, .owner = on_device(player_of), .word = on_device(word), .shift = on_device(shift), .table = {}};
+    const torch::Device device = options().device();
+    const Tensor numbers = torch::arange(count, torch::kInt64).to(device);
+    Players players{.count = count,
+                    .owner = torch::tensor(player_of, torch::kInt64).to(device),
+                    .word = torch::floor_divide(numbers, 64),
+                    .shift = numbers.remainder(64)};
     if (table_pays(count, coalitions)) players.table = table(players, lifted);
     return players;
   }
@@ -345,9 +335,9 @@ class FnoCoalitions::OnGrid {
 
   /// The part of x [padded points, B, C] that is not padding, [axis 0, axis 1, B, C].
   Tensor field(const Tensor& x) const {
-    return x.view({padded_[0], padded_[1], x.size(1), width_})
-        .narrow(0, first_[0], shape_[0])
-        .narrow(1, first_[1], shape_[1]);
+    return x.view({grid_.padded(0), grid_.padded(1), x.size(1), width_})
+        .narrow(0, grid_.before(0), shape_[0])
+        .narrow(1, grid_.before(1), shape_[1]);
   }
 
   Tensor perceptron(const Tensor& y, const Weights::Block& block) const {
@@ -407,8 +397,7 @@ class FnoCoalitions::OnGrid {
   std::shared_ptr<const Weights> weights_;
   engines::PaddedGrid grid_;
   std::int64_t width_;
-  std::array<std::int64_t, 2> padded_{}, first_{},
-      shape_{};  ///< of the padded grid, of the field in it, of the field; a line is a plane with one row
+  std::array<std::int64_t, 2> shape_{};  ///< of the field; a line is a plane with one row
   std::shared_ptr<const FourierBasis> basis_, double_basis_;
   std::optional<FourierBasis> inside_;
   std::vector<Tensor> mixing_;  ///< kept weights of each block

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "operators/grid_padding.hpp"
 #include "operators/layers.hpp"
@@ -27,5 +29,26 @@ torch::Tensor fused_mix(const torch::Tensor& coefficients, const torch::Tensor& 
 std::tuple<torch::Tensor, torch::Tensor> fused_block(const torch::Tensor& spectral_lines, const torch::Tensor& x,
                                                      const PointwiseWeights& weights, const FourierBasis& basis,
                                                      const BlockBoxes& boxes, bool last);
+
+/// The blocks of a network on a padded plane, from x [points of `from`, B, C], zero elsewhere, to the states in a box of
+/// it, [points of `wanted`, B, C]. The last block is computed there alone. `plane`: the whole of it. `block(layer,
+/// spectral lines, x, boxes, last)` gives states and lines as fused_block().
+template <typename Layer, typename Block>
+torch::Tensor fused_layers(const torch::Tensor& start, const std::vector<Layer>& layers, const FourierBasis& basis,
+                           Box from, const Box& plane, const Box& wanted, const Block& block) {
+  const std::int64_t batch = start.size(1), width = start.size(2);
+  torch::Tensor x = start.reshape({-1, width});
+  torch::Tensor lines = basis.analysed(x.view({from.lines, from.points, batch, width}), from.first);
+  for (const Layer& layer : layers) {
+    const bool last = &layer == &layers.back();
+    const Box& to = last ? wanted : plane;
+    const torch::Tensor mixed =
+        fused_mix(basis.from_lines(lines, from.first_line), layer.spectral_weight, layer.bias(), basis);
+    std::tie(x, lines) =
+        block(layer, basis.to_lines(mixed, to.first_line, to.lines), x, BlockBoxes{.from = from, .to = to}, last);
+    from = to;
+  }
+  return x.view({-1, batch, width});
+}
 
 }  // namespace opshap::operators

@@ -34,13 +34,10 @@ std::vector<int> layers_of(std::vector<int> sizes, int inputs, int outputs) {
 
 /// Puts the coordinates of a linspace on each axis into all points, row-major.
 std::vector<double> grid_places(const std::vector<int>& shape) {
-  const Tensor a = torch::linspace(0, 1, shape[0], torch::kFloat32).to(torch::kFloat64),
-               b = torch::linspace(0, 1, shape[1], torch::kFloat32).to(torch::kFloat64);
-  std::vector<double> places;
-  for (std::int64_t i = 0; i < a.numel(); ++i)
-    for (std::int64_t j = 0; j < b.numel(); ++j)
-      places.insert(places.end(), {a.data_ptr<double>()[i], b.data_ptr<double>()[j]});
-  return places;
+  std::vector<Tensor> axes;
+  for (const int size : shape) axes.push_back(torch::linspace(0, 1, size, torch::kFloat32).to(torch::kFloat64));
+  const Tensor places = torch::stack(torch::meshgrid(axes, "ij"), -1);
+  return {places.data_ptr<double>(), places.data_ptr<double>() + places.numel()};
 }
 
 /// Throws unless all places are apart and inside the latent square.
@@ -114,16 +111,9 @@ class GinoArchitecture final : public Architecture {
   networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
-    for (const char* key : {"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"})
-      if (!reader.has(key)) reader.reject(key, "is missing");
+    reader.require_keys({"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"});
     GinoConfig config;
-    config.inverse_shift = InverseShift::ifftshift;
-    config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
-    if (config.n_modes.size() == 1) config.n_modes.assign(latent_axes, config.n_modes.front());
-    config.hidden_channels = reader.whole("width", 0, {.least = 2, .most = most_width});
-    config.n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers});
-    config.in_channels = spaces.in_channels;
-    config.out_channels = spaces.out_channels;
+    fit_sizes(reader, config, spaces, latent_axes, 2);
     read_common(reader, config);
     if (spaces.dimension != latent_axes)
       reader.reject("model=gino", message("has ", latent_axes, " axes here; the data has ", spaces.dimension));
@@ -152,11 +142,7 @@ GinoConfig GinoConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "gino", {"gino"});
   GinoConfig config;
-  config.n_modes = reader.per_axis("n_modes", config.n_modes, {.least = 1, .most = most_modes});
-  config.hidden_channels = reader.whole("hidden_channels", config.hidden_channels, {.least = 2, .most = most_width});
-  config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
-  config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
-  config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+  read_sizes(reader, config, 2);
   reader.whole("nodes", 0, {.least = 1, .most = most_nodes});  // of golden values; the network takes any mesh
   config.inverse_shift = read_inverse_shift(reader, config.inverse_shift);
   if (reader.fraction("domain_padding", 0, 4) != 0)
@@ -166,32 +152,23 @@ GinoConfig GinoConfig::parse(const networks::NetworkConfig& json) {
 }
 
 GinoConfig::operator networks::NetworkConfig() const {
-  const nlohmann::ordered_json object = {{"model", "gino"},
-                                         {"n_modes", n_modes},
-                                         {"hidden_channels", hidden_channels},
-                                         {"n_layers", n_layers},
-                                         {"in_channels", in_channels},
-                                         {"out_channels", out_channels},
-                                         {"in_transform", in_transform},
-                                         {"out_transform", out_transform},
-                                         {"in_radius", in_radius},
-                                         {"out_radius", out_radius},
-                                         {"fno_in_channels", fno_in_channels},
-                                         {"latent_shape", latent_shape},
-                                         {inverse_shift_key, to_string(inverse_shift)},
-                                         {"mesh_box", mesh_box}};
+  nlohmann::ordered_json object = sizes_json("gino", *this);
+  object.update({{"in_transform", in_transform},
+                 {"out_transform", out_transform},
+                 {"in_radius", in_radius},
+                 {"out_radius", out_radius},
+                 {"fno_in_channels", fno_in_channels},
+                 {"latent_shape", latent_shape},
+                 {inverse_shift_key, to_string(inverse_shift)},
+                 {"mesh_box", mesh_box}});
   return {object.dump()};
 }
 
 Gino::Gino(const GinoConfig& config, const torch::TensorOptions& options)
     : Network(options), config_(config), latent_places_(grid_places(config.latent_shape)) {
   const std::int64_t width = config.hidden_channels, mlp = std::lrint(0.5 * config.hidden_channels);
-  const auto add_linear = [this](const std::string& name, const std::vector<std::int64_t>& shape) {
-    Tensor weight = add(name + ".weight", shape, law_of_linear(shape[1]));
-    return std::pair{std::move(weight), add(name + ".bias", {shape[0]}, law_of_linear(shape[1]))};
-  };
   const auto add_kernel = [&](const std::string& name, const std::vector<int>& sizes, const std::string& transform) {
-    KernelIntegral kernel{.weights = {}, .biases = {}, .nonlinear = transform == "nonlinear"};
+    KernelIntegral kernel{.nonlinear = transform == "nonlinear"};
     for (std::size_t layer = 0; layer + 1 < sizes.size(); ++layer) {
       auto [weight, bias] =
           add_linear(message(name, ".integral_transform.channel_mlp.fcs.", layer), {sizes[layer + 1], sizes[layer]});
@@ -200,13 +177,6 @@ Gino::Gino(const GinoConfig& config, const torch::TensorOptions& options)
     }
     return kernel;
   };
-  const auto add_perceptron = [&](const std::string& name, std::int64_t inputs, std::int64_t wide,
-                                  std::int64_t outputs) {
-    ChannelPerceptron found;
-    std::tie(found.weight0, found.bias0) = add_linear(name + ".fcs.0", {wide, inputs, 1});
-    std::tie(found.weight1, found.bias1) = add_linear(name + ".fcs.1", {outputs, wide, 1});
-    return found;
-  };
   constexpr int of_places = 2 * latent_axes * 2 * wave_frequencies;
   const auto inputs = [&](const std::string& transform, int channels) {
     return of_places + (transform == "nonlinear" ? channels : 0);
@@ -214,28 +184,23 @@ Gino::Gino(const GinoConfig& config, const torch::TensorOptions& options)
   in_ = add_kernel("gno_in",
                    layers_of(in_hidden, inputs(config.in_transform, config.in_channels), config.latent_channels()),
                    config.in_transform);
-  lifting_ = add_perceptron("lifting", config.latent_channels(), 2 * width, width);
+  lifting_ = add_perceptron("lifting", {config.latent_channels(), 2 * width, width});
   for (int index = 0; index < config.n_layers; ++index) {
     const auto named = [index](const char* kind, const char* rest) {
       return message("fno_blocks.", kind, ".", index, rest);
     };
-    FnoBlockWeights block;
-    block.spectral_weight =
-        add_complex(named("convs", ".weight.tensor"), spectral_weights(width, width, config.n_modes, options),
-                    law_of_spectral_weight(width, width));
-    block.spectral_bias = add(named("convs", ".bias"), {width, 1, 1}, law_of_spectral_bias(width, width));
-    block.pointwise.skip = add(named("fno_skips", ".conv.weight"), {width, width, 1}, law_of_linear(width));
-    std::tie(block.pointwise.mlp0_weight, block.pointwise.mlp0_bias) =
-        add_linear(named("channel_mlp", ".fcs.0"), {mlp, width, 1});
-    std::tie(block.pointwise.mlp1_weight, block.pointwise.mlp1_bias) =
-        add_linear(named("channel_mlp", ".fcs.1"), {width, mlp, 1});
-    block.pointwise.gate = add(named("channel_mlp_skips", ".weight"), {1, width, 1, 1}, {Initial::Law::constant, 1});
-    blocks_.push_back(block);
+    FnoLayer layer;
+    PointwiseWeights& pointwise = layer.block.pointwise;
+    std::tie(layer.spectral_weight, layer.spectral_bias) = add_spectral(named("convs", ""), width, config.n_modes);
+    pointwise.skip = add(named("fno_skips", ".conv.weight"), {width, width, 1}, law_of_linear(width));
+    pointwise.mlp = add_perceptron(named("channel_mlp", ""), {width, mlp, width});
+    pointwise.gate = add(named("channel_mlp_skips", ".weight"), {1, width, 1, 1}, {Initial::Law::constant, 1});
+    blocks_.push_back(layer);
   }
   out_ = add_kernel("gno_out",
                     layers_of(out_hidden, inputs(config.out_transform, config.hidden_channels), config.hidden_channels),
                     config.out_transform);
-  projection_ = add_perceptron("projection", width, 4 * width, config.out_channels);
+  projection_ = add_perceptron("projection", {width, 4 * width, config.out_channels});
 }
 
 std::string Gino::describe() const {
@@ -277,8 +242,6 @@ GinoMesh Gino::mesh(const Domain& domain, NeighbourLists in, NeighbourLists out)
   GinoMesh mesh{.points = points,
                 .in = neighbours_given(std::move(in), latent, points),
                 .out = neighbours_given(std::move(out), points, latent),
-                .in_edges = {},
-                .out_edges = {},
                 .waves = coordinate_waves(found, options()),
                 .latent_waves = coordinate_waves(latent_places_, options())};
   mesh.in_edges = EdgeList(mesh.in, options());

@@ -106,7 +106,7 @@ class Gino final : public Network {
   std::vector<double> latent_places_;  ///< [latent points, 2]
   KernelIntegral in_, out_;
   ChannelPerceptron lifting_, projection_;
-  std::vector<FnoBlockWeights> blocks_;
+  std::vector<FnoLayer> blocks_;
 
   mutable std::mutex mutex_;
   mutable std::vector<std::pair<Domain, std::shared_ptr<const GinoMesh>>> meshes_;  ///< the last one seen at the end

@@ -114,9 +114,8 @@ void set_golden_parameters(Network& network) {
   for (std::size_t tensor = 0; tensor < sorted.size(); ++tensor) {
     torch::Tensor values = torch::empty(sorted[tensor]->value.sizes(), torch::kFloat32);
     float* to = values.data_ptr<float>();
-    for (std::int64_t index = 0; index < values.numel(); ++index) {
+    for (std::int64_t index = 0; index < values.numel(); ++index)
       to[index] = golden_parameter(*sorted[tensor], tensor, static_cast<std::uint64_t>(index));
-    }
     sorted[tensor]->value.copy_(values);
   }
 }

@@ -211,9 +211,9 @@ Tensor KernelIntegral::messages(const Tensor& values, const Tensor& sources, con
     for (std::size_t layer = 1; layer < weights.size();) {
       x = torch::gelu(x);
       if (layer + 1 < weights.size()) {
-        const Tensor &first = weights[layer], &second = weights[layer + 1];
-        x = fused ? fused_perceptron(x, first.unsqueeze(-1), biases[layer], second.unsqueeze(-1), biases[layer + 1])
-                  : perceptron(x, first.unsqueeze(-1), biases[layer], second.unsqueeze(-1), biases[layer + 1]);
+        const ChannelPerceptron two{weights[layer].unsqueeze(-1), biases[layer], weights[layer + 1].unsqueeze(-1),
+                                    biases[layer + 1]};
+        x = two(x, fused);
         layer += 2;
       } else {
         x = torch::addmm(biases[layer], x, weights[layer].t());

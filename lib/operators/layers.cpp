@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <tuple>
 
 #include "operators/fused_layers.hpp"
 
@@ -11,35 +10,6 @@ namespace opshap::operators {
 namespace {
 
 using torch::Tensor;
-
-/// GELU, the one with erf; in place when nothing is kept for a gradient.
-Tensor activated_by_gelu(const Tensor& x) {
-  Tensor y = x;
-  return c10::GradMode::is_enabled() ? torch::gelu(x) : torch::gelu_(y);
-}
-
-/// x·Wᵀ + b for rows x.
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return torch::addmm(bias, x, weight.squeeze(-1).t());
-}
-
-}  // namespace
-
-Tensor perceptron(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
-                  const Tensor& bias1) {
-  return linear(activated_by_gelu(linear(x, weight0, bias0)), weight1, bias1);
-}
-
-Tensor pointwise_block(const Tensor& spectral, const Tensor& x, const PointwiseWeights& weights, bool last) {
-  Tensor y = spectral;
-  y = y.addmm_(x, weights.skip.squeeze(-1).t());
-  if (!last) y = activated_by_gelu(y);
-  const Tensor z = perceptron(y, weights.mlp0_weight, weights.mlp0_bias, weights.mlp1_weight, weights.mlp1_bias)
-                       .addcmul_(x, weights.gate.view({x.size(1)}));
-  return last ? z : activated_by_gelu(z);
-}
-
-namespace {
 
 /// In place when nothing is kept for a gradient. GELU is the one with erf.
 Tensor activated(const Tensor& x, Activation activation) {
@@ -91,8 +61,8 @@ Tensor block_with(const BlockOptions& options, const Tensor& spectral, const Ten
   y = plus_matrix(y, in, pointwise.skip);
   if (!last) y = activated(y, options.activation);
   Tensor z = y;
-  if (pointwise.mlp0_weight.defined()) {
-    z = perceptron(y, pointwise.mlp0_weight, pointwise.mlp0_bias, pointwise.mlp1_weight, pointwise.mlp1_bias);
+  if (pointwise.mlp.weight0.defined()) {
+    z = perceptron(y, pointwise.mlp.weight0, pointwise.mlp.bias0, pointwise.mlp.weight1, pointwise.mlp.bias1);
     z = weights.mlp_skip.defined() ? plus_matrix(z, in, weights.mlp_skip)
                                    : z.addcmul_(in, pointwise.gate.view({channels}));
   }
@@ -100,43 +70,28 @@ Tensor block_with(const BlockOptions& options, const Tensor& spectral, const Ten
   return (last ? z : activated(z, options.activation)).view(x.sizes());
 }
 
-namespace {
+Tensor fused_fno(const Tensor& x, const std::vector<FnoLayer>& layers, const FourierBasis& basis, const Box& from,
+                 const Box& plane, const Box& wanted) {
+  const auto block = [&](const FnoLayer& layer, const Tensor& spectral, const Tensor& states, const BlockBoxes& boxes,
+                         bool last) {
+    return fused_block(spectral, states, layer.block.pointwise, basis, boxes, last);
+  };
+  return fused_layers(x, layers, basis, from, plane, wanted, block);
+}
 
-Tensor by_torch(const Tensor& start, const std::vector<FnoBlockWeights>& blocks, const FourierBasis& basis,
-                const Box& plane, const Box& wanted) {
+Tensor fno_blocks(const Tensor& start, const std::vector<FnoLayer>& layers, const FourierBasis& basis, const Box& plane,
+                  const Box& wanted, bool fused) {
+  if (fused) return fused_fno(start, layers, basis, plane, plane, wanted);
   const std::int64_t batch = start.size(1), width = start.size(2);
   Tensor x = start;
-  for (const FnoBlockWeights& block : blocks) {
-    const Tensor spectral = basis.inverse(mix(basis.transform(x), block.spectral_weight, block.spectral_bias, basis));
-    x = pointwise_block(spectral.view({-1, width}), x.reshape({-1, width}), block.pointwise, &block == &blocks.back())
-            .view({-1, batch, width});
+  for (const FnoLayer& layer : layers) {
+    const Tensor spectral = basis.inverse(mix(basis.transform(x), layer.spectral_weight, layer.spectral_bias, basis));
+    x = block_with({}, spectral, x, layer.block, &layer == &layers.back());
   }
   return x.view({plane.lines, plane.points, batch, width})
       .narrow(0, wanted.first_line, wanted.lines)
       .narrow(1, wanted.first, wanted.points)
       .reshape({-1, batch, width});
-}
-
-Tensor by_fused_layers(const Tensor& start, const std::vector<FnoBlockWeights>& blocks, const FourierBasis& basis,
-                       const Box& plane, const Box& wanted) {
-  const std::int64_t batch = start.size(1), width = start.size(2);
-  Tensor x = start.reshape({-1, width});
-  Tensor lines = basis.analysed(x.view({plane.lines, plane.points, batch, width}));
-  for (const FnoBlockWeights& block : blocks) {
-    const bool last = &block == &blocks.back();
-    const Box& to = last ? wanted : plane;
-    const Tensor mixed = fused_mix(basis.from_lines(lines), block.spectral_weight, block.spectral_bias, basis);
-    std::tie(x, lines) = fused_block(basis.to_lines(mixed, to.first_line, to.lines), x, block.pointwise, basis,
-                                     {.from = plane, .to = to}, last);
-  }
-  return x.view({-1, batch, width});
-}
-
-}  // namespace
-
-Tensor fno_blocks(const Tensor& x, const std::vector<FnoBlockWeights>& blocks, const FourierBasis& basis,
-                  const Box& plane, const Box& wanted, bool fused) {
-  return (fused ? by_fused_layers : by_torch)(x, blocks, basis, plane, wanted);
 }
 
 torch::Tensor ChannelPerceptron::operator()(const torch::Tensor& x, bool fused, Activation activation) const {
@@ -150,12 +105,10 @@ torch::Tensor ChannelPerceptron::operator()(const torch::Tensor& x, bool fused, 
 
 torch::Tensor with_places(const torch::Tensor& fields, const std::vector<int>& shape) {
   const auto options = fields.options().requires_grad(false);
+  const auto dimension = static_cast<std::int64_t>(shape.size());
   std::vector<torch::Tensor> axes;
   for (const int size : shape) axes.push_back(torch::arange(size, options) / size);
-  std::vector<torch::Tensor> columns;
-  for (const torch::Tensor& grid : torch::meshgrid(axes, "ij")) columns.push_back(grid.reshape({-1}));
-  const torch::Tensor places = torch::stack(columns, 1).unsqueeze(1);
-  const auto dimension = static_cast<std::int64_t>(shape.size());
+  const torch::Tensor places = torch::stack(torch::meshgrid(axes, "ij"), -1).view({-1, 1, dimension});
   return torch::cat({fields, places.expand({fields.size(0), fields.size(1), dimension})}, 2);
 }
 

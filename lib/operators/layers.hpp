@@ -9,21 +9,6 @@
 
 namespace opshap::operators {
 
-/// What a block of an FNO does at each point, besides its spectral convolution. Weights are [Cout, Cin, 1], biases
-/// [Cout], the gate [1, C, 1…].
-struct PointwiseWeights {
-  torch::Tensor skip, gate, mlp0_weight, mlp0_bias, mlp1_weight, mlp1_bias;
-};
-
-/// W₁·gelu(W₀·x + b₀) + b₁ for rows x [rows, Cin]: [rows, Cout].
-torch::Tensor perceptron(const torch::Tensor& x, const torch::Tensor& weight0, const torch::Tensor& bias0,
-                         const torch::Tensor& weight1, const torch::Tensor& bias1);
-
-/// gelu(z) with z = W₁·gelu(W₀·y + b₀) + b₁ + gate ⊙ x and y = gelu(spectral + W·x), for rows x [rows, C]; the last
-/// block leaves out the GELU of y and of z. `spectral` is overwritten.
-torch::Tensor pointwise_block(const torch::Tensor& spectral, const torch::Tensor& x, const PointwiseWeights& weights,
-                              bool last);
-
 enum class Activation { gelu, relu, tanh, silu };
 /// What of its input a block adds to a sum inside it: nothing, all, a matrix times it, or a factor for each channel.
 enum class Skip { none, identity, linear, soft_gating };
@@ -43,6 +28,22 @@ struct BlockOptions {
   bool operator==(const BlockOptions&) const = default;
 };
 
+/// The perceptron that an operator applies at each point, as its lifting or its projection or in a block: two layers, or
+/// the first alone where the second is not defined. Weights are [Cout, Cin, 1], biases [Cout].
+struct ChannelPerceptron {
+  torch::Tensor weight0, bias0, weight1, bias1;
+
+  /// [..., Cin] to [..., Cout], by fused_perceptron() where `fused` and it can, else by perceptron().
+  torch::Tensor operator()(const torch::Tensor& x, bool fused, Activation activation = Activation::gelu) const;
+};
+
+/// What a block of an FNO does at each point, besides its spectral convolution. Weights are [Cout, Cin, 1], the gate
+/// [1, C, 1…].
+struct PointwiseWeights {
+  torch::Tensor skip, gate;
+  ChannelPerceptron mlp;  ///< may have no layers
+};
+
 /// A factor and a shift for each channel, [C]. Not defined where there are none.
 struct Affine {
   torch::Tensor weight, bias;
@@ -50,40 +51,36 @@ struct Affine {
 
 /// A block of an FNO, besides its spectral convolution.
 struct BlockWeights {
-  PointwiseWeights pointwise;  ///< without mlp0_weight there is no channel MLP
-  torch::Tensor mlp_skip;      ///< [C, C, 1], in place of the gate where it is defined
-  Affine first, second;        ///< after the norms n₁ and n₂
+  PointwiseWeights pointwise;
+  torch::Tensor mlp_skip;  ///< [C, C, 1], in place of the gate where it is defined
+  Affine first, second;    ///< after the norms n₁ and n₂
 };
 
 /// W₁·σ(W₀·x + b₀) + b₁ for rows x [rows, Cin]: [rows, Cout]. Without W₁ it is W₀·x + b₀.
 torch::Tensor perceptron(const torch::Tensor& x, const torch::Tensor& weight0, const torch::Tensor& bias0,
-                         const torch::Tensor& weight1, const torch::Tensor& bias1, Activation activation);
+                         const torch::Tensor& weight1, const torch::Tensor& bias1,
+                         Activation activation = Activation::gelu);
 
-/// pointwise_block() by its options: σ(n₂(z)) with z = W₁·gelu(W₀·y + b₀) + b₁ + V·x and y = σ(n₁(spectral) + W·x).
-/// x is [points, B, C], or [.., C] where n₁ and n₂ do not need whole fields. The last block leaves out σ of y and of z.
+/// A block by its options: σ(n₂(z)) with z = W₁·gelu(W₀·y + b₀) + b₁ + V·x and y = σ(n₁(spectral) + W·x). x is [points, B, C], or [.., C] where n₁ and n₂ do not need whole fields. The last block leaves out σ of y and of z.
 /// Without a channel MLP z is y. `spectral` is overwritten.
 torch::Tensor block_with(const BlockOptions& options, const torch::Tensor& spectral, const torch::Tensor& x,
                          const BlockWeights& weights, bool last);
 
 /// The parameters of one block of an FNO.
-struct FnoBlockWeights {
+struct FnoLayer {
   torch::Tensor spectral_weight, spectral_bias;
-  PointwiseWeights pointwise;
+  BlockWeights block;
+
+  const torch::Tensor& bias() const { return spectral_bias; }
 };
 
-/// The blocks of an FNO on a plane without padding, from x [points, B, C] to the states in a box of it, [points of the
-/// box, B, C]. The last block is computed there alone, with fused layers. `plane`: the whole of it.
-torch::Tensor fno_blocks(const torch::Tensor& x, const std::vector<FnoBlockWeights>& blocks, const FourierBasis& basis,
+/// The blocks of an FNO with the default options by fused layers, see fused_layers(). The padding is never stored.
+torch::Tensor fused_fno(const torch::Tensor& x, const std::vector<FnoLayer>& layers, const FourierBasis& basis,
+                        const Box& from, const Box& plane, const Box& wanted);
+
+/// The same on a plane without padding, from x [points, B, C], also without fused layers.
+torch::Tensor fno_blocks(const torch::Tensor& x, const std::vector<FnoLayer>& layers, const FourierBasis& basis,
                          const Box& plane, const Box& wanted, bool fused);
-
-/// The perceptron that an operator applies at each point, as its lifting or its projection: two layers, or the first
-/// alone where the second is not defined. Weights are [Cout, Cin, 1], biases [Cout].
-struct ChannelPerceptron {
-  torch::Tensor weight0, bias0, weight1, bias1;
-
-  /// [..., Cin] to [..., Cout], by fused_perceptron() where `fused` and it can, else by perceptron().
-  torch::Tensor operator()(const torch::Tensor& x, bool fused, Activation activation = Activation::gelu) const;
-};
 
 /// Fields [points, B, C] of a grid of this shape with the place i/n of each point on each axis as further channels:
 /// [points, B, C + axes]. That is what the reference gives its networks on any grid, so centring and extents do not

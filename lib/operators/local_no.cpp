@@ -70,11 +70,7 @@ struct LocalNoConfig {
     ConfigReader reader(json);
     reader.choice("model", "local_no", {"local_no"});
     LocalNoConfig config;
-    config.n_modes = reader.per_axis("n_modes", config.n_modes, {.least = 1, .most = most_modes});
-    config.hidden_channels = reader.whole("hidden_channels", config.hidden_channels, {.least = 1, .most = most_width});
-    config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
-    config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
-    config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+    read_sizes(reader, config, 1);
     config.domain_padding = read_padding(reader, "domain_padding", plane_axes);
     config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
     config.positional_embedding =
@@ -93,17 +89,12 @@ struct LocalNoConfig {
   }
 
   operator networks::NetworkConfig() const {
-    nlohmann::ordered_json object = {{"model", "local_no"},
-                                     {"n_modes", n_modes},
-                                     {"hidden_channels", hidden_channels},
-                                     {"n_layers", n_layers},
-                                     {"in_channels", in_channels},
-                                     {"out_channels", out_channels},
-                                     {"domain_padding", padding_json(domain_padding)},
-                                     {"domain_padding_mode", domain_padding_mode},
-                                     {inverse_shift_key, to_string(inverse_shift)},
-                                     {"disco_layers", disco_layers},
-                                     {"diff_layers", diff_layers}};
+    nlohmann::ordered_json object = sizes_json("local_no", *this);
+    object["domain_padding"] = padding_json(domain_padding);
+    object["domain_padding_mode"] = domain_padding_mode;
+    object[inverse_shift_key] = to_string(inverse_shift);
+    object["disco_layers"] = disco_layers;
+    object["diff_layers"] = diff_layers;
     if (!default_in_shape.empty()) object["default_in_shape"] = default_in_shape;
     if (!knows_places()) object["positional_embedding"] = nullptr;
     return {object.dump()};
@@ -124,27 +115,15 @@ class LocalNo final : public Network {
  public:
   LocalNo(const LocalNoConfig& config, const torch::TensorOptions& options) : Network(options), config_(config) {
     const std::int64_t width = config.hidden_channels, wide = 2 * width;
-    const auto add_perceptron = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
-      const auto add_linear = [this](const std::string& layer, std::int64_t from, std::int64_t to) {
-        Tensor weight = add(layer + ".weight", {to, from, 1}, law_of_linear(from));
-        return std::pair{std::move(weight), add(layer + ".bias", {to}, law_of_linear(from))};
-      };
-      ChannelPerceptron found;
-      std::tie(found.weight0, found.bias0) = add_linear(name + ".fcs.0", inputs, wide);
-      std::tie(found.weight1, found.bias1) = add_linear(name + ".fcs.1", wide, outputs);
-      return found;
-    };
-    lifting_ = add_perceptron("lifting", config.in_channels + (config.knows_places() ? plane_axes : 0), width);
+    lifting_ = add_perceptron("lifting", {config.in_channels + (config.knows_places() ? plane_axes : 0), wide, width});
     int differences = 0, discos = 0;  // the reference numbers the layers that have a branch
     for (int index = 0; index < config.n_layers; ++index) {
       const auto named = [](const char* kind, int number, const char* rest) {
         return message("local_no_blocks.", kind, ".", number, rest);
       };
       LocalNoLayer layer;
-      layer.spectral_weight =
-          add_complex(named("convs", index, ".weight.tensor"), spectral_weights(width, width, config.n_modes, options),
-                      law_of_spectral_weight(width, width));
-      layer.spectral_bias = add(named("convs", index, ".bias"), {width, 1, 1}, law_of_spectral_bias(width, width));
+      std::tie(layer.spectral_weight, layer.spectral_bias) =
+          add_spectral(named("convs", index, ""), width, config.n_modes);
       layer.skip = add(named("local_no_skips", index, ".conv.weight"), {width, width, 1}, law_of_linear(width));
       if (config.diff_layers[static_cast<std::size_t>(index)])
         layer.difference = add(named("differential", differences++, ".conv.weight"), {width, width, 3, 3},
@@ -156,7 +135,7 @@ class LocalNo final : public Network {
       }
       layers_.push_back(layer);
     }
-    projection_ = add_perceptron("projection", width, config.out_channels);
+    projection_ = add_perceptron("projection", {width, wide, config.out_channels});
   }
 
   networks::NetworkConfig config() const override { return config_; }
@@ -298,21 +277,12 @@ class LocalNo final : public Network {
   Tensor fused_forward(const Tensor& fields, const Domain& domain, const GridPadding& padding,
                        const Box& wanted) const {
     const auto basis = basis_on(padding);
-    const std::int64_t batch = fields.size(1), width = config_.hidden_channels;
-    Box box = padding.inside();
-    Tensor x = lift(fields, domain).view({-1, width});
-    Tensor lines = basis->analysed(x.view({box.lines, box.points, batch, width}), box.first);
-    for (const LocalNoLayer& layer : layers_) {
-      const bool last = &layer == &layers_.back();
-      const Box to = last ? wanted : padding.whole();
-      const Tensor mixed =
-          fused_mix(basis->from_lines(lines, box.first_line), layer.spectral_weight, layer.bias(), *basis);
-      std::tie(x, lines) =
-          fused_stencil_block(basis->to_lines(mixed, to.first_line, to.lines), x, stencil(layer, padding),
-                              padding.padded(), *basis, {.from = box, .to = to}, last);
-      box = to;
-    }
-    return project(x.view({-1, batch, width}));
+    const auto block = [&](const LocalNoLayer& layer, const Tensor& spectral, const Tensor& x, const BlockBoxes& boxes,
+                           bool last) {
+      return fused_stencil_block(spectral, x, stencil(layer, padding), padding.padded(), *basis, boxes, last);
+    };
+    return project(
+        fused_layers(lift(fields, domain), layers_, *basis, padding.inside(), padding.whole(), wanted, block));
   }
 
   LocalNoConfig config_;
@@ -333,16 +303,9 @@ class LocalNoArchitecture final : public Architecture {
   networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
-    for (const char* key : {"modes", "width", "layers", "padding", "default_in_shape"})
-      if (!reader.has(key)) reader.reject(key, "is missing");
+    reader.require_keys({"modes", "width", "layers", "padding", "default_in_shape"});
     LocalNoConfig config;
-    config.inverse_shift = InverseShift::ifftshift;
-    config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
-    if (config.n_modes.size() == 1) config.n_modes.assign(plane_axes, config.n_modes.front());
-    config.hidden_channels = reader.whole("width", 0, {.least = 1, .most = most_width});
-    config.n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers});
-    config.in_channels = spaces.in_channels;
-    config.out_channels = spaces.out_channels;
+    fit_sizes(reader, config, spaces, plane_axes, 1);
     config.domain_padding = read_padding(reader, "padding", plane_axes);
     config.domain_padding_mode = reader.choice("padding_mode", "symmetric", padding_modes);
     config.positional_embedding = reader.choice("positional_embedding", "grid", embeddings);

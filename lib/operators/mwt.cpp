@@ -178,9 +178,8 @@ class Mwt final : public Network {
     const std::int64_t width = config.width(), k = config.k;
     const auto add_linear = [this](const std::string& name, std::int64_t inputs, std::int64_t outputs,
                                    std::optional<Initial> of_weight = {}) {
-      const Initial uniform{Law::uniform, 1 / std::sqrt(static_cast<double>(inputs))};
-      Tensor weight = add(name + ".weight", {outputs, inputs}, of_weight.value_or(uniform));
-      return Linear{.weight = std::move(weight), .bias = add(name + ".bias", {outputs}, uniform)};
+      Tensor weight = add(name + ".weight", {outputs, inputs}, of_weight.value_or(law_of_linear(inputs)));
+      return Linear{.weight = std::move(weight), .bias = add(name + ".bias", {outputs}, law_of_linear(inputs))};
     };
     const auto add_mixed = [&](const std::string& name) {
       return add_complex(name + ".weights1", spectral_weights(width, width, {2 * (config.alpha - 1)}, options),
@@ -378,8 +377,7 @@ class MwtArchitecture final : public Architecture {
   networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
                                  networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
-    for (const char* key : {"c", "k", "alpha", "n_cz"})
-      if (!reader.has(key)) reader.reject(key, "is missing");
+    reader.require_keys({"c", "k", "alpha", "n_cz"});
     MwtConfig config{.in_channels = spaces.in_channels, .out_channels = spaces.out_channels};
     read_sizes(reader, config);
     reader.finish();

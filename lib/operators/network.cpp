@@ -1,12 +1,17 @@
 #include "operators/network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "core/error.hpp"
 #include "operators/fno_coalitions.hpp"
+#include "operators/layers.hpp"
+#include "operators/spectral_convolution.hpp"
 
 namespace opshap::operators {
 
@@ -23,6 +28,30 @@ torch::Tensor Network::add_complex(std::string name, torch::Tensor value, Initia
   parameters_.push_back(
       {.name = std::move(name), .shape = std::move(shape), .complex = true, .initial = initial, .value = value});
   return value;
+}
+
+std::pair<torch::Tensor, torch::Tensor> Network::add_linear(const std::string& name,
+                                                            const std::vector<std::int64_t>& shape) {
+  torch::Tensor weight = add(name + ".weight", shape, law_of_linear(shape[1]));
+  return {std::move(weight), add(name + ".bias", {shape[0]}, law_of_linear(shape[1]))};
+}
+
+ChannelPerceptron Network::add_perceptron(const std::string& name, const std::vector<std::int64_t>& sizes) {
+  ChannelPerceptron found;
+  std::tie(found.weight0, found.bias0) = add_linear(name + ".fcs.0", {sizes[1], sizes[0], 1});
+  if (sizes.size() > 2) std::tie(found.weight1, found.bias1) = add_linear(name + ".fcs.1", {sizes[2], sizes[1], 1});
+  return found;
+}
+
+std::pair<torch::Tensor, torch::Tensor> Network::add_spectral(const std::string& name, std::int64_t width,
+                                                              const std::vector<int>& modes) {
+  // The scale of the weights is that of their real and imaginary parts.
+  const double scale = std::sqrt(2.0 / static_cast<double>(width + width));
+  std::vector<std::int64_t> ones(modes.size() + 1, 1);
+  ones.front() = width;
+  torch::Tensor weight = add_complex(name + ".weight.tensor", spectral_weights(width, width, modes, options_),
+                                     {Initial::Law::normal, scale / std::sqrt(2.0)});
+  return {std::move(weight), add(name + ".bias", ones, {Initial::Law::normal, scale})};
 }
 
 void Network::add_constant(std::string name, const torch::Tensor& value) {
@@ -55,23 +84,12 @@ void initialise(Network& network, std::uint64_t seed) {
   for (Parameter& parameter : network.parameters()) {
     Rng rng(seed, "initial parameters", 0, position++);
     torch::Tensor drawn = torch::empty(parameter.value.sizes(), torch::kFloat64);
-    double* values = drawn.data_ptr<double>();
-    for (std::int64_t i = 0; i < drawn.numel(); ++i) {
-      switch (parameter.initial.law) {
-        case Initial::Law::uniform:
-          values[i] = rng.uniform(-parameter.initial.scale, parameter.initial.scale);
-          break;
-        case Initial::Law::positive:
-          values[i] = parameter.initial.scale * rng.uniform();
-          break;
-        case Initial::Law::normal:
-          values[i] = parameter.initial.scale * rng.normal();
-          break;
-        case Initial::Law::constant:
-          values[i] = parameter.initial.scale;
-          break;
-      }
-    }
+    const auto [law, scale] = parameter.initial;
+    std::generate_n(drawn.data_ptr<double>(), drawn.numel(), [&rng, law = law, scale = scale] {
+      if (law == Initial::Law::uniform) return rng.uniform(-scale, scale);
+      if (law == Initial::Law::positive) return scale * rng.uniform();
+      return law == Initial::Law::normal ? scale * rng.normal() : scale;
+    });
     parameter.value.copy_(drawn);
   }
 }
@@ -90,10 +108,9 @@ void gather(const FieldBatch& fields, std::int64_t first, std::int64_t count, T*
   const std::int64_t points = fields.domain.points(), channels = fields.channels;
   for (std::int64_t b = 0; b < count; ++b) {
     const double* from = fields.field(first + b).data();
-    for (std::int64_t c = 0; c < channels; ++c) {
+    for (std::int64_t c = 0; c < channels; ++c)
       for (std::int64_t p = 0; p < points; ++p)
         to[(p * count + b) * channels + c] = static_cast<T>(from[c * points + p]);
-    }
   }
 }
 
@@ -175,16 +192,7 @@ class NetworkOperator final : public Operator {
     check(inputs);
     require_readout(*this, inputs.domain, readout);
     if (inputs.batch > 0) network_->check_gradients(inputs, readout.terms().front().query);
-    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inputs.batch)),
-                    .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, inputs.channels)};
-    for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
-      const torch::AutoGradMode with_grad(true);
-      const auto fields = to_tensor(inputs, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs = read(fields, inputs.domain, readout);
-      from_tensor(torch::autograd::grad({outputs.sum()}, {fields})[0], result.gradient, first);
-      store(outputs.detach(), result.values, first);
-    });
-    return result;
+    return gradient_of(inputs, [&](const torch::Tensor& fields) { return read(fields, inputs.domain, readout); });
   }
 
   bool has_mean_field() const override { return network_->has_mean_field(); }
@@ -200,21 +208,14 @@ class NetworkOperator final : public Operator {
     require(same_points(shown.domain, hidden.domain) && same_points(shown.domain, inclusion.domain), describe(),
             ": inclusion (its points or the baseline's are not those of the input). Give fields on one domain.");
     require_readout(*this, shown.domain, readout);
-    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inclusion.batch)),
-                    .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
     const auto a = to_tensor(shown, 0, 1, network_->options()), b = to_tensor(hidden, 0, 1, network_->options());
-    for_chunks(inclusion, [&](std::int64_t first, std::int64_t count) {
-      const torch::AutoGradMode with_grad(true);
-      const auto t = to_tensor(inclusion, first, count, network_->options()).set_requires_grad(true);
+    return gradient_of(inclusion, [&](const torch::Tensor& t) {
       const auto means = [&](std::optional<std::int64_t> point) {
         return network_->forward_mean_field(a, b, t.squeeze(2), shown.domain, point);
       };
-      const auto outputs = readout.is_query() ? means(readout.query().point).select(1, readout.query().channel)
-                                              : sum(means({}), readout);
-      from_tensor(torch::autograd::grad({outputs.sum()}, {t})[0], result.gradient, first);
-      store(outputs.detach(), result.values, first);
+      return readout.is_query() ? means(readout.query().point).select(1, readout.query().channel)
+                                : sum(means({}), readout);
     });
-    return result;
   }
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
@@ -250,9 +251,8 @@ class NetworkOperator final : public Operator {
     const std::int64_t size = cached_batch(*network_, inputs.domain);
     try {
       if (network_->options().device().is_cpu()) return parallel_chunks(inputs.batch, size, compute);
-      for (std::int64_t first = 0; first < inputs.batch; first += size) {
+      for (std::int64_t first = 0; first < inputs.batch; first += size)
         compute(first, std::min(size, inputs.batch - first));
-      }
     } catch (const c10::Error& error) {
       // LibTorch has no type of its own for this one on the CPU.
       const bool memory = std::string_view(error.what_without_backtrace()).find("memory") != std::string_view::npos;
@@ -260,6 +260,21 @@ class NetworkOperator final : public Operator {
                                 " (there is not enough memory for fields of this size). Use a coarser grid.");
       throw;
     }
+  }
+
+  /// What `outputs_of` has of these fields as tensors, [B], and its gradients by them.
+  template <typename Outputs>
+  Gradient gradient_of(const FieldBatch& fields, const Outputs& outputs_of) const {
+    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(fields.batch)),
+                    .gradient = FieldBatch::zeros(fields.domain, fields.batch, fields.channels)};
+    for_chunks(fields, [&](std::int64_t first, std::int64_t count) {
+      const torch::AutoGradMode with_grad(true);
+      const auto tensor = to_tensor(fields, first, count, network_->options()).set_requires_grad(true);
+      const auto outputs = outputs_of(tensor);
+      from_tensor(torch::autograd::grad({outputs.sum()}, {tensor})[0], result.gradient, first);
+      store(outputs.detach(), result.values, first);
+    });
+    return result;
   }
 
   /// What the readout has of the fields' outputs, [B].

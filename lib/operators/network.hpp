@@ -19,6 +19,8 @@
 
 namespace opshap::operators {
 
+struct ChannelPerceptron;
+
 /// The coalition engines of one trained network, on the network's own device.
 class CoalitionEngines {
  public:
@@ -134,6 +136,13 @@ class Network {
   torch::Tensor add(std::string name, std::vector<std::int64_t> shape, Initial initial);
   /// Adds a complex parameter with this value, [shape..., 2].
   torch::Tensor add_complex(std::string name, torch::Tensor value, Initial initial);
+  /// Adds weight and bias of a linear layer or convolution; `shape` [outputs, inputs, ...] is that of the weight.
+  std::pair<torch::Tensor, torch::Tensor> add_linear(const std::string& name, const std::vector<std::int64_t>& shape);
+  /// Adds the layers of a perceptron with these sizes, from the input to the output: one or two layers.
+  ChannelPerceptron add_perceptron(const std::string& name, const std::vector<std::int64_t>& sizes);
+  /// Adds weight and bias of a spectral convolution, drawn as in neuraloperator.
+  std::pair<torch::Tensor, torch::Tensor> add_spectral(const std::string& name, std::int64_t width,
+                                                       const std::vector<int>& modes);
   /// Adds a constant, cast to the network's dtype and device.
   void add_constant(std::string name, const torch::Tensor& value);
   /// Adds all parameters and constants of a network that this one is made of. They share their storage.
@@ -187,15 +196,6 @@ void from_tensor(const torch::Tensor& tensor, FieldBatch& fields, std::int64_t f
 /// numbers.
 inline Initial law_of_linear(std::int64_t inputs) {
   return {Initial::Law::uniform, 1 / std::sqrt(static_cast<double>(inputs))};
-}
-
-/// The laws of a spectral convolution in neuraloperator. The scale of the weights is that of their real and imaginary
-/// parts.
-inline Initial law_of_spectral_bias(std::int64_t inputs, std::int64_t outputs) {
-  return {Initial::Law::normal, std::sqrt(2.0 / static_cast<double>(inputs + outputs))};
-}
-inline Initial law_of_spectral_weight(std::int64_t inputs, std::int64_t outputs) {
-  return {Initial::Law::normal, law_of_spectral_bias(inputs, outputs).scale / std::sqrt(2.0)};
 }
 
 /// One kind of neural operator: what can be done without a network in hand.

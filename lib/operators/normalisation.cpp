@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <utility>
 
 #include "core/error.hpp"
@@ -42,34 +42,17 @@ std::vector<std::int64_t> sizes_of(const Domain& domain) {
 std::vector<double> numbers_of(const data::StoredTensor& stored, const std::string& name, const std::string& who) {
   require<DataError>(stored.dtype == "F32" || stored.dtype == "F64", "weights: ", name, "=", stored.dtype, " (", who,
                      " needs real numbers there). Export the model again.");
-  std::vector<double> numbers;
-  if (stored.dtype == "F64") {
-    numbers.resize(stored.bytes.size() / sizeof(double));
-    std::memcpy(numbers.data(), stored.bytes.data(), stored.bytes.size());
-  } else {
-    std::vector<float> single(stored.bytes.size() / sizeof(float));
-    std::memcpy(single.data(), stored.bytes.data(), stored.bytes.size());
-    numbers.assign(single.begin(), single.end());
-  }
+  const torch::Tensor values = stored_values(stored).to(torch::kFloat64);
+  const std::vector<double> numbers(values.data_ptr<double>(), values.data_ptr<double>() + values.numel());
   require<DataError>(std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); }),
                      "weights: ", name, " (", who, " has numbers there that are not finite). Export the model again.");
   return numbers;
 }
 
+/// In single precision where that holds all of the numbers.
 data::StoredTensor stored(const std::vector<std::int64_t>& shape, const std::vector<double>& numbers) {
-  const auto is_single = [](double number) { return static_cast<double>(static_cast<float>(number)) == number; };
-  data::StoredTensor tensor{.shape = shape, .dtype = "F32", .bytes = {}};
-  const auto copy = [&](const auto& values) {
-    tensor.bytes.resize(values.size() * sizeof(values[0]));
-    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-  };
-  if (std::ranges::all_of(numbers, is_single)) {
-    copy(std::vector<float>(numbers.begin(), numbers.end()));
-  } else {
-    tensor.dtype = "F64";
-    copy(numbers);
-  }
-  return tensor;
+  const torch::Tensor exact = torch::tensor(numbers, torch::kFloat64).view(shape), single = exact.to(torch::kFloat32);
+  return stored_tensor(single.to(torch::kFloat64).equal(exact) ? single : exact);
 }
 
 /// The normaliser of one side, from its object in the CONFIG and its tensors, which are taken out.
@@ -266,8 +249,7 @@ void require_possible(const Normaliser& normaliser, int axes, int channels, cons
 }  // namespace
 
 bool Normaliser::per_point() const {
-  return shape.size() > axes_before &&
-         std::any_of(shape.begin() + axes_before, shape.end(), [](std::int64_t size) { return size > 1; });
+  return std::ranges::any_of(shape | std::views::drop(axes_before), [](std::int64_t size) { return size > 1; });
 }
 
 std::string Normaliser::describe() const {
@@ -325,22 +307,16 @@ std::string Normalisation::describe() const {
 Normalisation take_normalisation(data::Safetensors& content, const std::string& who) {
   Normalisation normalisation;
   ordered_json said = ordered_json::object();
-  if (const auto config = content.metadata.find(stored_config_key); config != content.metadata.end()) {
-    // It refuses what is nested deeper than can be written again.
-    const bool known = ConfigReader(networks::NetworkConfig{config->second}).has(config_key);
-    if (known) {
-      ordered_json object = ordered_json::parse(config->second);
-      said = object[config_key];
-      object.erase(config_key);
-      config->second = object.dump();
-    }
+  const auto config = content.metadata.find(stored_config_key);
+  // The reader refuses what is nested deeper than can be written again.
+  if (config != content.metadata.end() && ConfigReader(networks::NetworkConfig{config->second}).has(config_key)) {
+    ordered_json object = ordered_json::parse(config->second);
+    said = object[config_key];
+    object.erase(config_key);
+    config->second = object.dump();
   }
-  const auto known = [](const auto& entry) {
-    return std::ranges::any_of(sides, [&](const Side& side) { return entry.key() == side.key; });
-  };
-  bool sound = said.is_object();
-  if (sound)
-    for (const auto& entry : said.items()) sound = sound && known(entry);
+  const auto known = std::ranges::count_if(sides, [&](const Side& side) { return said.contains(side.key); });
+  const bool sound = said.is_object() && static_cast<std::size_t>(known) == said.size();
   require<DataError>(sound, "weights: ", config_key, "=", said.dump().substr(0, 60), " (", who,
                      " needs {\"input\": {\"eps\": e}, \"output\": {\"eps\": e}}). Correct the config.");
   for (const Side& side : sides) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
+#include "operators/weights.hpp"
 
 namespace opshap::operators {
 
@@ -23,24 +23,6 @@ struct Factors {
   Tensor core, scales;  ///< of Tucker and of CP; not defined where there is none
   std::map<int, Tensor> of_axis;
 };
-
-/// The numbers as complex ones.
-Tensor complex_values(const data::StoredTensor& stored) {
-  const bool pairs = stored.dtype == "C64";
-  std::vector<std::int64_t> shape = stored.shape;
-  if (pairs) shape.push_back(2);
-  Tensor values = torch::empty(shape, stored.dtype == "F64" ? torch::kFloat64 : torch::kFloat32);
-  std::memcpy(values.data_ptr(), stored.bytes.data(), stored.bytes.size());
-  return torch::view_as_complex(values.to(torch::kFloat64).contiguous());
-}
-
-data::StoredTensor stored_pairs(const Tensor& tensor) {
-  const Tensor pairs = torch::view_as_real(tensor).to(torch::kFloat32).contiguous();
-  data::StoredTensor stored{.shape = pairs.sizes().vec(), .dtype = "F32", .bytes = {}};
-  stored.bytes.resize(pairs.nbytes());
-  std::memcpy(stored.bytes.data(), pairs.data_ptr(), pairs.nbytes());
-  return stored;
-}
 
 /// Σ_r tensor[.., r, ..]·factor[i, r] at this axis.
 Tensor mode_product(const Tensor& tensor, const Tensor& factor, std::int64_t axis) {
@@ -81,14 +63,15 @@ void expand_factors(data::Safetensors& content, const std::string& who) {
   for (auto& [name, factors] : weights) {
     const auto take = [&](const std::string& part) {
       const auto node = content.tensors.extract(name + part);
-      return node.empty() ? Tensor() : complex_values(node.mapped());
+      if (node.empty()) return Tensor();
+      return torch::view_as_complex(stored_values(node.mapped()).to(torch::kFloat64).contiguous());
     };
     try {
       factors.core = take(".core");
       factors.scales = take(".weights");
       for (int axis = 0; content.tensors.contains(name + of_axis + std::to_string(axis)); ++axis)
         factors.of_axis[axis] = take(of_axis + std::to_string(axis));
-      content.tensors[name + ".tensor"] = stored_pairs(expanded(factors));
+      content.tensors[name + ".tensor"] = stored_tensor(torch::view_as_real(expanded(factors)).to(torch::kFloat32));
     } catch (const std::exception&) {  // LibTorch's own, of several types
       throw DataError(message("weights: ", name, " (", who,
                               " has factors there that do not fit each other). Export the model again."));

@@ -125,123 +125,76 @@ class StencilBlock : public torch::autograd::Function<StencilBlock> {
  public:
   /// `beyond` has no numbers where neighbours beyond the edges do not count.
   static variable_list forward(AutogradContext* context, const Tensor& spectral, const Tensor& x, const Tensor& inside,
-                               const Tensor& beyond, const Tensor& analysis, const Tensor& synthesis,
-                               const std::vector<std::int64_t>& used, const std::vector<std::int64_t>& shape,
-                               const std::vector<std::int64_t>& packed_boxes, bool last, bool keep) {
-    const BlockBoxes boxes = unpacked(packed_boxes);
+                               const Tensor& beyond, const std::vector<std::int64_t>& used,
+                               const std::vector<std::int64_t>& shape, const BlockRun& run) {
     const auto options = x.options().requires_grad(false);
-    const std::int64_t batch = spectral.size(2), inputs = x.size(1), width = inside.size(2);
+    const std::int64_t inputs = x.size(1), width = inside.size(2);
     const bool counts_beyond = beyond.numel() > 0;
-    const Tiles tiles(boxes, batch);
-    const Tensor states = torch::empty({boxes.to.rows(batch), width}, options);
-    const Tensor slope = last || !keep ? Tensor() : torch::empty_like(states);
-    const Tensor lines = last ? Tensor() : torch::zeros({boxes.to.lines, spectral.size(1), batch, width}, options);
+    const Tensor states = torch::empty({run.boxes.to.rows(run.batch), width}, options);
+    const Tensor slope = run.last || !run.keep ? Tensor() : torch::empty_like(states);
+    const Tensor lines = run.last ? Tensor() : run.new_lines(x, width);
     with_type(x, [&]<typename T>() {
       const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
-      const LineTransform<T> transform(kernels, analysis, synthesis, batch * width);
-      tiles.for_each([&](const Tile& tile) {
+      const LineTransform<T> transform(kernels, run, width);
+      Tiles(run.boxes, run.batch).for_each([&](const Tile& tile) {
         T* const to = data<T>(states) + tile.to * width;
-        const std::int64_t line = tile.line - boxes.to.first_line;
-        transform.synthesise(tile, data<T>(spectral) + line * transform.numbers(), to);
-        for_neighbours(tile, used, shape, boxes.from, batch, [&](const Neighbours& some) {
+        transform.synthesise(tile, data<T>(spectral), to);
+        for_neighbours(tile, used, shape, run.boxes.from, run.batch, [&](const Neighbours& some) {
           if (some.beyond && !counts_beyond) return;
-          const T* const weights = data<T>(some.beyond ? beyond : inside);
-          kernels.multiply({.a = data<T>(x) + some.from * inputs,
-                            .a_row = inputs,
-                            .a_step = 1,
-                            .b = weights + some.tap * inputs * width,
-                            .out = to + some.to * width,
-                            .rows = some.rows,
-                            .inner = inputs,
-                            .columns = width,
-                            .add = true});
+          multiply(kernels, {data<T>(x) + some.from * inputs, some.rows, inputs, inputs},
+                   data<T>(some.beyond ? beyond : inside) + some.tap * inputs * width, width, to + some.to * width,
+                   true);
         });
-        if (last) return;
-        if (keep) {
-          kernels.gelu_and_slope(to, to, data<T>(slope) + tile.to * width, tile.rows * width);
-        } else {
-          kernels.gelu(to, to, tile.rows * width);
-        }
-        transform.analyse(tile, to, data<T>(lines) + line * transform.numbers());
+        if (!run.last) transform.activate_and_analyse(tile, to, data<T>(slope), data<T>(lines));
       });
     });
-    if (keep) {
-      context->save_for_backward({x, slope, inside, beyond, analysis, synthesis});
+    if (run.keep) {
+      run.save(context, {x, slope, inside, beyond}, inside.requires_grad());
       context->saved_data["used"] = used;
       context->saved_data["shape"] = shape;
-      context->saved_data["boxes"] = packed_boxes;
-      context->saved_data["batch"] = batch;
-      context->saved_data["of weights"] = inside.requires_grad();
     }
-    return last ? variable_list{states} : variable_list{states, lines};
+    return run.last ? variable_list{states} : variable_list{states, lines};
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& cotangents) {
-    require_no_second_reverse();
-    const variable_list kept = context->get_saved_variables();
-    const Tensor &x = kept[0], &slope = kept[1], &inside = kept[2], &beyond = kept[3], &analysis = kept[4],
-                 &synthesis = kept[5];
+    const BlockReverse run(context, cotangents);
+    const Tensor &x = run.needs[0], &slope = run.needs[1], &inside = run.needs[2], &beyond = run.needs[3];
     const std::vector<std::int64_t> used = context->saved_data["used"].toIntVector(),
                                     shape = context->saved_data["shape"].toIntVector();
-    const BlockBoxes boxes = unpacked(context->saved_data["boxes"].toIntVector());
-    const std::int64_t batch = context->saved_data["batch"].toInt(), inputs = x.size(1), width = inside.size(2);
-    const bool of_weights = context->saved_data["of weights"].toBool(), last = !slope.defined(),
-               counts_beyond = beyond.numel() > 0;
-    const Tensor states = cotangents[0].defined() ? cotangents[0].contiguous() : Tensor();
-    const Tensor lines = !last && cotangents[1].defined() ? cotangents[1].contiguous() : Tensor();
-    const Tiles tiles(boxes, batch);
-    const Tensor back = torch::zeros_like(x),
-                 spectral = torch::zeros({boxes.to.lines, analysis.size(0), batch, width}, x.options()),
-                 inside_sum = of_weights ? torch::zeros_like(inside) : Tensor(),
-                 beyond_sum = of_weights ? torch::zeros_like(beyond) : Tensor();
+    const std::int64_t inputs = x.size(1), width = inside.size(2);
+    const bool counts_beyond = beyond.numel() > 0;
+    const Tiles tiles(run.boxes, run.batch);
+    const Tensor back = torch::zeros_like(x), spectral = run.new_lines(x, width),
+                 inside_sum = run.of_weights ? torch::zeros_like(inside) : Tensor(),
+                 beyond_sum = run.of_weights ? torch::zeros_like(beyond) : Tensor();
     const Tensor inside_back = inside.detach().transpose(1, 2).contiguous(),
                  beyond_back = counts_beyond ? beyond.detach().transpose(1, 2).contiguous() : beyond;
     with_type(x, [&]<typename T>() {
       const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
-      const LineTransform<T> transform(kernels, analysis, synthesis, batch * width);
-      Scratch<T> scratch(x, tiles.most_rows() * width);
-      T* const d = scratch.take(tiles.most_rows() * width);
+      const LineTransform<T> transform(kernels, run, width);
+      Scratch<T> scratch(x, tiles.most_rows(), width);
+      T* const d = scratch.take(width);
       tiles.for_each([&](const Tile& tile) {
-        const std::int64_t place = tile.to * width, line = tile.line - boxes.to.first_line, count = tile.rows * width;
-        if (states.defined()) {
-          std::copy_n(data<T>(states) + place, count, d);
-        } else {
-          std::fill_n(d, count, T(0));
+        transform.reverse_end(tile, data<T>(run.states), data<T>(run.lines), d);
+        if (!run.last) {
+          const T* const slopes = data<T>(slope) + tile.to * width;
+          for (std::int64_t i = 0; i < tile.rows * width; ++i) d[i] *= slopes[i];
         }
-        if (lines.defined()) transform.reverse_analyse(tile, data<T>(lines) + line * transform.numbers(), d);
-        if (!last) {
-          const T* const slopes = data<T>(slope) + place;
-          for (std::int64_t i = 0; i < count; ++i) d[i] *= slopes[i];
-        }
-        transform.reverse_synthesise(tile, d, data<T>(spectral) + line * transform.numbers());
-        for_neighbours(tile, used, shape, boxes.from, batch, [&](const Neighbours& some) {
+        transform.reverse_synthesise(tile, d, data<T>(spectral));
+        for_neighbours(tile, used, shape, run.boxes.from, run.batch, [&](const Neighbours& some) {
           if (some.beyond && !counts_beyond) return;
-          const T* const weights = data<T>(some.beyond ? beyond_back : inside_back);
+          const Matrix<T> out{d + some.to * width, some.rows, width, width},
+              in{data<T>(x) + some.from * inputs, some.rows, inputs, inputs};
           const std::int64_t matrix = some.tap * inputs * width;
-          kernels.multiply({.a = d + some.to * width,
-                            .a_row = width,
-                            .a_step = 1,
-                            .b = weights + matrix,
-                            .out = data<T>(back) + some.from * inputs,
-                            .rows = some.rows,
-                            .inner = width,
-                            .columns = inputs,
-                            .add = true});
-          if (!of_weights) return;
-          kernels.multiply({.a = data<T>(x) + some.from * inputs,
-                            .a_row = 1,
-                            .a_step = inputs,
-                            .b = d + some.to * width,
-                            .out = data<T>(some.beyond ? beyond_sum : inside_sum) + matrix,
-                            .rows = inputs,
-                            .inner = some.rows,
-                            .columns = width,
-                            .add = true});
+          multiply(kernels, out, data<T>(some.beyond ? beyond_back : inside_back) + matrix, inputs,
+                   data<T>(back) + some.from * inputs, true);
+          if (run.of_weights)
+            multiply(kernels, in.transposed(), out.numbers, width,
+                     data<T>(some.beyond ? beyond_sum : inside_sum) + matrix, true);
         });
       });
     });
-    return {spectral, back,     inside_sum, beyond_sum, Tensor(), Tensor(),
-            Tensor(), Tensor(), Tensor(),   Tensor(),   Tensor()};
+    return {spectral, back, inside_sum, beyond_sum, Tensor(), Tensor(), Tensor()};
   }
 };
 
@@ -253,11 +206,11 @@ std::tuple<Tensor, Tensor> fused_stencil_block(const Tensor& spectral_lines, con
   const Tensor spectral = spectral_lines.contiguous(), states = x.contiguous();
   const bool keep = c10::GradMode::is_enabled() &&
                     (spectral.requires_grad() || states.requires_grad() || stencil.inside.requires_grad());
-  const variable_list out = StencilBlock::apply(
-      spectral, states, stencil.inside.contiguous(),
-      stencil.beyond.defined() ? stencil.beyond.contiguous() : torch::empty({0}, states.options()), basis.analysis(),
-      basis.synthesis(), std::vector<std::int64_t>(stencil.used.begin(), stencil.used.end()), shape, packed(boxes),
-      last, keep);
+  const variable_list out =
+      StencilBlock::apply(spectral, states, stencil.inside.contiguous(),
+                          stencil.beyond.defined() ? stencil.beyond.contiguous() : torch::empty({0}, states.options()),
+                          std::vector<std::int64_t>(stencil.used.begin(), stencil.used.end()), shape,
+                          BlockRun{basis.analysis(), basis.synthesis(), boxes, spectral.size(2), last, keep});
   return {out[0], last ? Tensor() : out[1]};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernels/kernels.hpp"
@@ -29,26 +30,50 @@ T* data(const torch::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
 }
 
+/// Numbers in memory as a matrix, with steps from row to row and from column to column.
+template <typename T>
+struct Matrix {
+  const T* numbers;
+  std::int64_t rows, columns, row_step, column_step = 1;
+
+  Matrix transposed() const { return {numbers, columns, rows, column_step, row_step}; }
+};
+
+/// out = a·b (+ bias), or added to what is there, for b [a.columns, columns].
+template <typename T>
+void multiply(const DenseKernels<T>& kernels, const Matrix<T>& a, const T* b, std::int64_t columns, T* out, bool add,
+              const T* bias = nullptr) {
+  kernels.multiply({.a = a.numbers,
+                    .a_row = a.row_step,
+                    .a_step = a.column_step,
+                    .b = b,
+                    .out = out,
+                    .rows = a.rows,
+                    .inner = a.columns,
+                    .columns = columns,
+                    .bias = bias,
+                    .add = add});
+}
+
 /// In the reverse pass of a fused layer: throws where its result would have to be differentiated again.
 inline void require_no_second_reverse() {
   if (c10::GradMode::is_enabled()) throw std::logic_error("second derivatives of fused layers");
 }
 
-/// Memory for tiles, handed out piece by piece.
+/// Memory for tiles of so many rows, handed out by columns.
 template <typename T>
 class Scratch {
  public:
-  Scratch(const torch::Tensor& like, std::int64_t numbers)
-      : memory_(torch::empty({numbers}, like.options().requires_grad(false))), next_(data<T>(memory_)) {}
-  T* take(std::int64_t numbers) {
-    T* taken = next_;
-    next_ += numbers;
-    return taken;
-  }
+  Scratch(const torch::Tensor& like, std::int64_t rows, std::int64_t columns)
+      : memory_(torch::empty({rows * columns}, like.options().requires_grad(false))),
+        next_(data<T>(memory_)),
+        rows_(rows) {}
+  T* take(std::int64_t columns) { return std::exchange(next_, next_ + rows_ * columns); }
 
  private:
   torch::Tensor memory_;
   T* next_;
+  std::int64_t rows_;
 };
 
 /// out = x·Wᵀ + b for the rows of a tile; W is [outputs, inputs, 1].
@@ -63,16 +88,7 @@ class Linear {
         bias_(bias.defined() ? bias.detach().contiguous() : bias) {}
 
   void forward(const T* x, std::int64_t rows, T* out, bool add = false) const {
-    kernels_.multiply({.a = x,
-                       .a_row = inputs_,
-                       .a_step = 1,
-                       .b = data<T>(transposed_),
-                       .out = out,
-                       .rows = rows,
-                       .inner = inputs_,
-                       .columns = outputs_,
-                       .bias = data<T>(bias_),
-                       .add = add});
+    multiply(kernels_, {x, rows, inputs_, inputs_}, data<T>(transposed_), outputs_, out, add, data<T>(bias_));
   }
 
  private:
@@ -94,56 +110,34 @@ class LinearReverse {
         transposed_(inputs_ < outputs_),
         weight_(weight.detach().view({outputs_, inputs_}).contiguous()) {
     if (!gradients) return;
-    weight_sum_ = torch::zeros(
-        transposed_ ? std::vector<std::int64_t>{inputs_, outputs_} : std::vector<std::int64_t>{outputs_, inputs_},
-        weight_.options());
+    weight_sum_ = torch::zeros((transposed_ ? weight_.t() : weight_).sizes(), weight_.options());
     bias_sum_ = torch::zeros({outputs_}, weight_.options());
   }
 
   /// The cotangent of x from that of out.
   void chain(const T* out, std::int64_t rows, T* x, bool add = false) const {
-    kernels_.multiply({.a = out,
-                       .a_row = outputs_,
-                       .a_step = 1,
-                       .b = data<T>(weight_),
-                       .out = x,
-                       .rows = rows,
-                       .inner = outputs_,
-                       .columns = inputs_,
-                       .add = add});
+    multiply(kernels_, {out, rows, outputs_, outputs_}, data<T>(weight_), inputs_, x, add);
   }
 
-  void sum(const T* out, const T* x, std::int64_t rows) {
+  void sum_weight(const T* out, const T* x, std::int64_t rows) {
     if (!weight_sum_.defined()) return;
-    kernels_.multiply({.a = transposed_ ? x : out,
-                       .a_row = 1,
-                       .a_step = transposed_ ? inputs_ : outputs_,
-                       .b = transposed_ ? out : x,
-                       .out = data<T>(weight_sum_),
-                       .rows = transposed_ ? inputs_ : outputs_,
-                       .inner = rows,
-                       .columns = transposed_ ? outputs_ : inputs_,
-                       .add = true});
+    const Matrix<T> of_x{x, rows, inputs_, inputs_}, of_out{out, rows, outputs_, outputs_};
+    const Matrix<T>&left = transposed_ ? of_x : of_out, &right = transposed_ ? of_out : of_x;
+    multiply(kernels_, left.transposed(), right.numbers, right.columns, data<T>(weight_sum_), true);
   }
-  void sum_bias(const T* out, std::int64_t rows) {
+  void sum(const T* out, const T* x, std::int64_t rows) {
     constexpr T one = 1;
+    sum_weight(out, x, rows);
     if (!bias_sum_.defined()) return;
-    kernels_.multiply({.a = &one,
-                       .a_step = 0,
-                       .b = out,
-                       .out = data<T>(bias_sum_),
-                       .rows = 1,
-                       .inner = rows,
-                       .columns = outputs_,
-                       .add = true});
+    multiply(kernels_, {&one, 1, rows, 0, 0}, out, outputs_, data<T>(bias_sum_), true);
   }
 
-  /// [outputs, inputs, 1]; undefined when it was not wanted.
-  torch::Tensor weight_gradient() const {
+  /// The gradients: [outputs, inputs, 1] and [outputs]; undefined when they were not wanted.
+  torch::Tensor weight() const {
     if (!weight_sum_.defined()) return {};
     return (transposed_ ? weight_sum_.t() : weight_sum_).unsqueeze(-1);
   }
-  const torch::Tensor& bias_gradient() const { return bias_sum_; }
+  const torch::Tensor& bias() const { return bias_sum_; }
 
  private:
   const DenseKernels<T>& kernels_;
@@ -195,62 +189,100 @@ class Tiles {
   std::int64_t batch_, most_points_;
 };
 
-/// The products with a Fourier basis along lines, a tile at a time: `numbers` = batch·channels columns.
+/// How a fused block runs.
+struct BlockRun {
+  torch::Tensor analysis, synthesis;  ///< of the basis along lines
+  BlockBoxes boxes;
+  std::int64_t batch;
+  bool last;  ///< without the activation at the end and the transform
+  bool keep;  ///< what its reverse pass needs
+
+  /// Zeros for the transforms of the lines in `to`, [to.lines, 2·columns, B, width].
+  torch::Tensor new_lines(const torch::Tensor& like, std::int64_t width) const {
+    return torch::zeros({boxes.to.lines, analysis.size(0), batch, width}, like.options().requires_grad(false));
+  }
+
+  /// `of_weights`: whether the reverse pass is to give gradients of weights.
+  void save(torch::autograd::AutogradContext* context, torch::autograd::variable_list needs, bool of_weights) const {
+    needs.insert(needs.end(), {analysis, synthesis});
+    context->save_for_backward(std::move(needs));
+    std::vector<std::int64_t> numbers = {batch, last, of_weights};
+    for (const Box& box : {boxes.from, boxes.to})
+      numbers.insert(numbers.end(), {box.first_line, box.lines, box.first, box.points});
+    context->saved_data["run"] = numbers;
+  }
+};
+
+/// The products with the Fourier basis along the lines of a fused block, a tile at a time, for `width` channels. `lines`
+/// are the coefficients of all lines in the output's box.
 template <typename T>
 class LineTransform {
  public:
-  LineTransform(const DenseKernels<T>& kernels, const torch::Tensor& forward, const torch::Tensor& inverse,
-                std::int64_t numbers)
-      : kernels_(kernels), forward_(forward), inverse_(inverse), numbers_(numbers) {}
+  LineTransform(const DenseKernels<T>& kernels, const BlockRun& run, std::int64_t width)
+      : kernels_(kernels), run_(run), width_(width), rows_(run.analysis.size(0)) {}
 
-  std::int64_t numbers() const { return forward_.size(0) * numbers_; }
   /// Field values of a tile from its line's coefficients.
-  void synthesise(const Tile& tile, const T* line, T* values) const {
-    const std::int64_t rows = forward_.size(0);
-    multiply(data<T>(inverse_) + tile.point * rows, rows, 1, line, values, tile.points, rows, false);
-  }
-  /// Adds what a tile gives to its line's coefficients.
-  void analyse(const Tile& tile, const T* values, T* line) const {
-    multiply(data<T>(forward_) + tile.point, forward_.size(1), 1, values, line, forward_.size(0), tile.points, true);
+  void synthesise(const Tile& tile, const T* lines, T* values) const {
+    multiply(kernels_, synthesis(tile), lines + line(tile), numbers(), values, false);
   }
   /// The reverse of synthesise(): adds.
-  void reverse_synthesise(const Tile& tile, const T* values, T* line) const {
-    const std::int64_t rows = forward_.size(0);
-    multiply(data<T>(inverse_) + tile.point * rows, 1, rows, values, line, rows, tile.points, true);
+  void reverse_synthesise(const Tile& tile, const T* values, T* lines) const {
+    multiply(kernels_, synthesis(tile).transposed(), values, numbers(), lines + line(tile), true);
   }
-  /// The reverse of analyse(): adds.
-  void reverse_analyse(const Tile& tile, const T* line, T* values) const {
-    multiply(data<T>(forward_) + tile.point, 1, forward_.size(1), line, values, tile.points, forward_.size(0), true);
+  /// The end of a block that is not the last: the values become their GELU, whose slopes are kept where the reverse pass
+  /// needs them, and what they give is added to their line's coefficients.
+  void activate_and_analyse(const Tile& tile, T* values, T* slopes, T* lines) const {
+    if (run_.keep) {
+      kernels_.gelu_and_slope(values, values, slopes + tile.to * width_, tile.rows * width_);
+    } else {
+      kernels_.gelu(values, values, tile.rows * width_);
+    }
+    multiply(kernels_, analysis(tile), values, numbers(), lines + line(tile), true);
+  }
+  /// The cotangents of a tile's values at the end of a block, from those of what it gives; null where there are none.
+  void reverse_end(const Tile& tile, const T* states, const T* lines, T* values) const {
+    if (states != nullptr) {
+      std::copy_n(states + tile.to * width_, tile.rows * width_, values);
+    } else {
+      std::fill_n(values, tile.rows * width_, T(0));
+    }
+    if (lines != nullptr) multiply(kernels_, analysis(tile).transposed(), lines + line(tile), numbers(), values, true);
   }
 
  private:
-  void multiply(const T* a, std::int64_t a_row, std::int64_t a_step, const T* b, T* out, std::int64_t rows,
-                std::int64_t inner, bool add) const {
-    kernels_.multiply({.a = a,
-                       .a_row = a_row,
-                       .a_step = a_step,
-                       .b = b,
-                       .out = out,
-                       .rows = rows,
-                       .inner = inner,
-                       .columns = numbers_,
-                       .add = add});
+  std::int64_t numbers() const { return run_.batch * width_; }
+  std::int64_t line(const Tile& tile) const { return (tile.line - run_.boxes.to.first_line) * rows_ * numbers(); }
+  Matrix<T> synthesis(const Tile& tile) const {
+    return {data<T>(run_.synthesis) + tile.point * rows_, tile.points, rows_, rows_};
+  }
+  Matrix<T> analysis(const Tile& tile) const {
+    return {data<T>(run_.analysis) + tile.point, rows_, tile.points, run_.analysis.size(1)};
   }
 
   const DenseKernels<T>& kernels_;
-  const torch::Tensor &forward_, &inverse_;
-  std::int64_t numbers_;
+  const BlockRun& run_;
+  std::int64_t width_, rows_;
 };
 
-/// Boxes as numbers, as a reverse pass can keep them, and back.
-inline std::vector<std::int64_t> packed(const BlockBoxes& boxes) {
-  std::vector<std::int64_t> all;
-  for (const Box& box : {boxes.from, boxes.to})
-    all.insert(all.end(), {box.first_line, box.lines, box.first, box.points});
-  return all;
-}
-inline BlockBoxes unpacked(const std::vector<std::int64_t>& all) {
-  return {{all[0], all[1], all[2], all[3]}, {all[4], all[5], all[6], all[7]}};
-}
+/// The same in its reverse pass, with what it gets.
+struct BlockReverse : BlockRun {
+  torch::autograd::variable_list needs;  ///< as they were saved
+  torch::Tensor states, lines;           ///< cotangents of what the block gives; undefined where there are none
+  bool of_weights;
+
+  BlockReverse(torch::autograd::AutogradContext* context, const torch::autograd::variable_list& cotangents) {
+    require_no_second_reverse();
+    needs = context->get_saved_variables();
+    analysis = needs[needs.size() - 2];
+    synthesis = needs.back();
+    const std::vector<std::int64_t> all = context->saved_data["run"].toIntVector();
+    batch = all[0];
+    last = all[1] != 0;
+    of_weights = all[2] != 0;
+    boxes = {{all[3], all[4], all[5], all[6]}, {all[7], all[8], all[9], all[10]}};
+    if (cotangents[0].defined()) states = cotangents[0].contiguous();
+    if (!last && cotangents[1].defined()) lines = cotangents[1].contiguous();
+  }
+};
 
 }  // namespace opshap::operators

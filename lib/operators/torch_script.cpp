@@ -32,38 +32,20 @@ namespace {
 constexpr int most_script_channels = 4096;
 constexpr std::int64_t few_channels = 8;
 
-std::string sizes_text(at::IntArrayRef sizes) {
-  std::string text = "[";
-  for (const std::int64_t size : sizes) text += message(text.size() > 1 ? ", " : "", size);
-  return text + "]";
-}
-
 /// One kind of fields that a model may take, and the grid to try it on.
 struct Candidate {
   int dimension;
   std::int64_t channels;
   Shape shape;
-
-  std::string describe() const {
-    return message(channels, " channels on ", dimension, dimension == 1 ? " axis" : " axes");
-  }
-  std::string json() const { return message("{\"dimension\": ", dimension, ", \"in_channels\": ", channels, "}"); }
 };
 
 /// The kinds of fields that an array may be, as `opshap attribute` takes arrays.
 std::vector<Candidate> candidates_of(const Shape& input) {
-  switch (input.size()) {
-    case 1:
-      return {{1, 1, {input[0]}}};
-    case 2:
-      return {{1, input[0], {input[1]}}, {2, 1, input}};
-    case 3:
-      return {{2, input[0], {input[1], input[2]}}, {1, input[1], {input[2]}}};
-    case 4:
-      return {{2, input[1], {input[2], input[3]}}};
-    default:
-      return {};
-  }
+  if (input.size() == 1) return {{1, 1, input}};
+  if (input.size() == 2) return {{1, input[0], {input[1]}}, {2, 1, input}};
+  if (input.size() == 3) return {{2, input[0], {input[1], input[2]}}, {1, input[1], {input[2]}}};
+  if (input.size() == 4) return {{2, input[1], {input[2], input[3]}}};
+  return {};
 }
 
 /// The same for a batch of fields without an axis of channels.
@@ -91,50 +73,35 @@ std::vector<Candidate> usual_candidates(const ScriptModel& model, const SaidSpac
 }
 
 /// What a model makes of candidates.
-class Trial {
- public:
-  Trial(const ScriptModel& model, const SaidSpaces& said) : model_(model), said_(said) {}
+struct Trial {
+  std::vector<ScriptSpaces> in_batches, one_at_a_time;  ///< those that it takes
+  std::string failure;                                  ///< the last one
 
-  using Kinds = std::vector<std::pair<Candidate, ScriptSpaces>>;
-  struct Taken {
-    Kinds in_batches, one_at_a_time;
-  };
-  Taken taken(const std::vector<Candidate>& candidates) {
-    Taken taken;
+  Trial(const ScriptModel& model, const SaidSpaces& said, const std::vector<Candidate>& candidates) {
     for (const Candidate& each : candidates) {
-      if (each.channels > most_script_channels || (said_.dimension > 0 && said_.dimension != each.dimension) ||
-          (said_.in_channels > 0 && said_.in_channels != each.channels))
+      if (each.channels > most_script_channels || (said.dimension > 0 && said.dimension != each.dimension) ||
+          (said.in_channels > 0 && said.in_channels != each.channels))
         continue;
-      const Tensor one = answer(each, 1);
-      if (!one.defined()) continue;
-      const ScriptSpaces spaces{.dimension = each.dimension,
-                                .in_channels = static_cast<int>(each.channels),
-                                .out_channels = static_cast<int>(one.size(1)),
-                                .shape = each.shape};
-      const auto same = [&](std::int64_t batch) {
-        const Tensor several = answer(each, batch);
-        return several.defined() && several.size(1) == one.size(1);
+      const auto ask = [&](std::int64_t batch) {
+        return model.ask(smooth_field(each.shape, batch, each.channels, model.options()));
       };
-      if (same(2) && same(3)) {
-        taken.in_batches.emplace_back(each, spaces);
-      } else {
-        taken.one_at_a_time.emplace_back(each, spaces).second.one_at_a_time = true;
+      const ScriptModel::Answer one = ask(1);
+      if (!one.failure.empty()) {
+        failure = one.failure;
+        continue;
       }
+      ScriptSpaces spaces{.dimension = each.dimension,
+                          .in_channels = static_cast<int>(each.channels),
+                          .out_channels = static_cast<int>(one.output.size(1)),
+                          .shape = each.shape};
+      const auto same = [&](std::int64_t batch) {
+        const ScriptModel::Answer several = ask(batch);
+        return several.failure.empty() && several.output.size(1) == one.output.size(1);
+      };
+      spaces.one_at_a_time = !(same(2) && same(3));
+      (spaces.one_at_a_time ? one_at_a_time : in_batches).push_back(std::move(spaces));
     }
-    return taken;
   }
-  const std::string& failure() const { return failure_; }
-
- private:
-  Tensor answer(const Candidate& candidate, std::int64_t batch) {
-    const auto answer = model_.ask(smooth_field(candidate.shape, batch, candidate.channels, model_.options()));
-    if (batch == 1 && !answer.failure.empty()) failure_ = answer.failure;
-    return answer.failure.empty() ? answer.output : Tensor();
-  }
-
-  const ScriptModel& model_;
-  const SaidSpaces& said_;
-  std::string failure_;
 };
 
 }  // namespace
@@ -171,18 +138,16 @@ Tensor smooth_field(const Shape& shape, std::int64_t batch, std::int64_t channel
 ScriptModel::Answer ScriptModel::ask(const Tensor& input) const {
   try {
     const torch::jit::IValue value = module_.get_method("forward")({input});
-    if (!value.isTensor()) return {.output = {}, .failure = "its answer is no tensor"};
+    if (!value.isTensor()) return {.failure = "its answer is no tensor"};
     const Tensor output = value.toTensor();
     const bool fits = output.dim() == input.dim() && output.size(0) == input.size(0) && output.size(1) >= 1 &&
                       output.sizes().slice(2) == input.sizes().slice(2) && output.is_floating_point();
-    if (!fits)
-      return {.output = {},
-              .failure = message("its answer to ", sizes_text(input.sizes()), " is ", sizes_text(output.sizes()))};
-    return {.output = output.to(options_), .failure = {}};
+    if (!fits) return {.failure = message("its answer to ", input.sizes(), " is ", output.sizes())};
+    return {.output = output.to(options_)};
   } catch (const std::exception& failure) {
     const std::string words = last_words(failure.what());
     if (words.find("memory") != std::string::npos) throw;
-    return {.output = {}, .failure = words};
+    return {.failure = words};
   }
 }
 
@@ -233,18 +198,17 @@ ScriptSpaces found_spaces(const ScriptModel& model, const SaidSpaces& said, cons
     return {
         .dimension = said.dimension, .in_channels = said.in_channels, .out_channels = said.out_channels, .mesh = true};
   const torch::NoGradGuard no_grad;
-  Trial trial(model, said);
   // Batches tell more than the input does: a model of planes takes a line as a plane of one row, one at a time. Another
   // input than the model takes is refused later, by what it takes.
   std::string failure;
-  Trial::Kinds taken, one_at_a_time;
+  std::vector<ScriptSpaces> taken, one_at_a_time;
   for (const auto& candidates :
        {candidates_of(input), candidates_without_channels(input), usual_candidates(model, said)}) {
     if (!taken.empty()) break;
-    Trial::Taken found = trial.taken(candidates);
-    taken = std::move(found.in_batches);
-    if (one_at_a_time.empty()) one_at_a_time = std::move(found.one_at_a_time);
-    if (failure.empty()) failure = trial.failure();
+    Trial trial(model, said, candidates);
+    taken = std::move(trial.in_batches);
+    if (one_at_a_time.empty()) one_at_a_time = std::move(trial.one_at_a_time);
+    if (failure.empty()) failure = trial.failure;
   }
   if (taken.empty()) taken = std::move(one_at_a_time);
   if (taken.empty() && said.out_channels > 0)
@@ -253,19 +217,21 @@ ScriptSpaces found_spaces(const ScriptModel& model, const SaidSpaces& said, cons
       !taken.empty(), "weights: file=", who, " (the model takes no field ",
       said.dimension > 0 ? "of the kind that it names"
       : input.empty()    ? "of up to 8 channels, or of as many as its parameters suggest, on one or two axes"
-                         : message("of the input's shape ", sizes_text(input)),
+                         : message("of the input's shape ", at::IntArrayRef(input)),
       ": ", failure, "). Write a model that maps [B, C, n] or [B, C, nx, ny] to a field on the same grid",
       input.empty() ? "; one that takes a single grid is tried on that of --input" : "", ".");
   std::string list, ways;
-  for (const auto& [candidate, spaces] : taken) {
-    list += message(list.empty() ? "" : ", ", candidate.describe());
-    if (&candidate != &taken.front().first && ways.size() > 100) continue;
-    ways += message(ways.empty() ? "" : " or ", "'", candidate.json(), "'");
+  for (const ScriptSpaces& spaces : taken) {
+    list += message(list.empty() ? "" : ", ", spaces.in_channels, " channels on ", spaces.dimension,
+                    spaces.dimension == 1 ? " axis" : " axes");
+    if (&spaces != &taken.front() && ways.size() > 100) continue;
+    ways += message(ways.empty() ? "" : " or ", "'{\"dimension\": ", spaces.dimension,
+                    ", \"in_channels\": ", spaces.in_channels, "}'");
   }
   require<DataError>(taken.size() == 1, "weights: file=", who, " (the model takes ", list,
                      "). Say which is meant: torch.jit.save(model, path, _extra_files={\"", spaces_file, "\": ", ways,
                      "}).");
-  return taken.front().second;
+  return taken.front();
 }
 
 namespace fs = std::filesystem;

@@ -104,13 +104,6 @@ void check_fit(const Network& network, const StoredParameters& stored, const std
                      "). Correct the config, or export the model again.");
 }
 
-/// The stored numbers in their own precision, complex ones as pairs.
-torch::Tensor stored_values(const data::StoredTensor& stored) {
-  torch::Tensor tensor = torch::empty(real_shape(stored), stored.dtype == "F64" ? torch::kFloat64 : torch::kFloat32);
-  std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
-  return tensor;
-}
-
 Domain stored_domain(const std::string& text, const std::string& file) {
   return data::domain_from_json(nlohmann::ordered_json::parse(text, nullptr, false), message("weights: file=", file));
 }
@@ -131,16 +124,21 @@ void check_constant(const Constant& constant, const data::StoredTensor& stored, 
                      " has other values there than its config asks for). Export a model of this config.");
 }
 
-data::StoredTensor stored_tensor(const torch::Tensor& tensor) {
-  const torch::Tensor values = tensor.detach().to(torch::kCPU).contiguous();
-  data::StoredTensor made{
-      .shape = values.sizes().vec(), .dtype = values.scalar_type() == torch::kFloat64 ? "F64" : "F32", .bytes = {}};
-  made.bytes.resize(values.nbytes());
-  std::memcpy(made.bytes.data(), values.data_ptr(), values.nbytes());
-  return made;
+}  // namespace
+
+torch::Tensor stored_values(const data::StoredTensor& stored) {
+  torch::Tensor tensor = torch::empty(real_shape(stored), stored.dtype == "F64" ? torch::kFloat64 : torch::kFloat32);
+  std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
+  return tensor;
 }
 
-}  // namespace
+data::StoredTensor stored_tensor(const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.detach().to(torch::kCPU).contiguous();
+  const auto* bytes = static_cast<const std::byte*>(values.data_ptr());
+  return {.shape = values.sizes().vec(),
+          .dtype = values.scalar_type() == torch::kFloat64 ? "F64" : "F32",
+          .bytes = {bytes, bytes + values.nbytes()}};
+}
 
 std::unique_ptr<Network> network_of(data::Safetensors content, const std::string& who,
                                     const torch::TensorOptions& options) {

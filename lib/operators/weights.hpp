@@ -17,6 +17,11 @@ namespace opshap::operators {
 /// The metadata entry of a weight file that holds the CONFIG.
 inline constexpr const char* stored_config_key = "config";
 
+/// The stored numbers in their own precision, complex ones as pairs.
+torch::Tensor stored_values(const data::StoredTensor& stored);
+/// A real tensor as a file has it: F64 where it is float64, else F32.
+data::StoredTensor stored_tensor(const torch::Tensor& tensor);
+
 /// The network that the content of a weight file describes, with its normalisers. Tensors may have names of older
 /// versions of the reference, and spectral weights may be factors. `who` names the file in messages. Throws as
 /// load_network().

@@ -59,7 +59,7 @@ class Library final : public networks::Networks {
     return explainers::load_explainer(weights, explained, device);
   }
 
-  networks::Rank rank() const override { return {.rank = Ranks::all().rank(), .size = Ranks::all().size()}; }
+  networks::Rank rank() const override { return Ranks::all(); }
   void leave_ranks() const override { Ranks::all().leave(); }
   void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& explainer,
                        networks::NetworkSpaces spaces) const override {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -20,6 +19,7 @@
 #include "core/threads.hpp"
 #include "data/safetensors.hpp"
 #include "operators/fno_coalitions.hpp"
+#include "operators/weights.hpp"
 #include "training/ranks.hpp"
 #include "training/training.hpp"
 
@@ -28,14 +28,7 @@ namespace opshap::training {
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
   data::Safetensors file;
   file.metadata["counters"] = checkpoint.counters;
-  for (const auto& [name, tensor] : checkpoint.tensors) {
-    const torch::Tensor values = tensor.detach().to(torch::kCPU).contiguous();
-    data::StoredTensor& stored = file.tensors[name];
-    stored.dtype = "F32";
-    stored.shape.assign(values.sizes().begin(), values.sizes().end());
-    stored.bytes.resize(static_cast<std::size_t>(values.nbytes()));
-    std::memcpy(stored.bytes.data(), values.data_ptr(), stored.bytes.size());
-  }
+  for (const auto& [name, tensor] : checkpoint.tensors) file.tensors[name] = operators::stored_tensor(tensor);
   data::write_safetensors(path, file);
 }
 
@@ -49,9 +42,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   for (const auto& [name, stored] : file.tensors) {
     require<DataError>(stored.dtype == "F32", "training: checkpoint=", path.string(), " (tensor ", name,
                        " is not F32). Remove the folder and train again.");
-    torch::Tensor tensor = torch::empty(stored.shape, torch::kFloat32);
-    std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
-    checkpoint.tensors[name] = tensor;
+    checkpoint.tensors[name] = operators::stored_values(stored);
   }
   return checkpoint;
 }
@@ -322,7 +313,7 @@ void require_same_weights(const operators::Network& network, const Ranks& ranks)
   }
   std::vector<double> of_the_first = {ranks.first() ? static_cast<double>(checksum) : 0.0};
   ranks.add(std::span<double>(of_the_first));
-  require<NumericalError>(of_the_first.front() == checksum, "training: rank=", ranks.rank(),
+  require<NumericalError>(of_the_first.front() == checksum, "training: rank=", ranks.rank,
                           " (its weights are no longer those of the first). Start the ranks on machines of one kind.");
 }
 

@@ -17,9 +17,8 @@ namespace {
 /// The variable by which a launcher tells its processes of each other: mpirun of OpenMPI, of MPICH, srun. Null for a
 /// process that was started alone.
 const char* launcher() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
     if (std::getenv(name) != nullptr) return name;
-  }
   return nullptr;
 }
 
@@ -59,8 +58,8 @@ Ranks::Ranks() {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   require<EnvironmentError>(provided >= MPI_THREAD_FUNNELED, "train: mpi (its library does not allow other threads ",
                             "beside the one that calls it). Install another MPI.");
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!first()) set_verbosity(Verbosity::quiet);
   // A launcher takes a process that ends without it for a failed one. That of several ranks that fails is one.
   if (alone()) std::atexit(finalize);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "networks/networks.hpp"
 #include "training/resolution_batches.hpp"
 
 namespace opshap::training {
@@ -13,7 +14,7 @@ namespace opshap::training {
 ///
 /// MPI belongs to a process, so there is one object. Every rank calls the same functions in the same order, from one
 /// thread. A rank that fails ends without leave(), upon which MPI's launcher ends the others.
-class Ranks {
+class Ranks : public networks::Rank {
  public:
   /// Those of this process; the first call joins them. Throws EnvironmentError when a launcher started several and
   /// this program was built without MPI (OPSHAP_MPI=OFF).
@@ -22,17 +23,11 @@ class Ranks {
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-  bool alone() const { return size_ == 1; }
-  /// Whether this one writes files and speaks.
-  bool first() const { return rank_ == 0; }
-
   /// This rank's share of `count` things in a row, which is none when there are more ranks than things.
   struct Share {
     std::int64_t first = 0, count = 0;
   };
-  Share share(std::int64_t count) const { return share(count, rank_, size_); }
+  Share share(std::int64_t count) const { return share(count, rank, size); }
   static Share share(std::int64_t count, int rank, int size);
   /// This rank's share of a batch's members.
   Batch share(const Batch& batch) const;
@@ -47,8 +42,6 @@ class Ranks {
 
  private:
   Ranks();
-
-  int rank_ = 0, size_ = 1;
 };
 
 }  // namespace opshap::training

@@ -38,7 +38,7 @@ std::vector<std::int64_t> positions(const ResolutionGroup& group) {
 std::vector<ResolutionGroup> resolution_groups(const data::Dataset& data, data::Split part,
                                                const std::vector<Resolution>& resolutions) {
   std::vector<ResolutionGroup> groups;
-  for (const Resolution& resolution : resolutions) groups.push_back({.resolution = resolution, .samples = {}});
+  for (const Resolution& resolution : resolutions) groups.push_back({.resolution = resolution});
   for (const std::int64_t sample : data.indices(part)) {
     const std::size_t slot = data.resolution_slot[static_cast<std::size_t>(sample)];
     require(slot < groups.size(), "training: resolutions=", groups.size(), " (sample ", sample,

@@ -145,11 +145,8 @@ PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, t
   const double whole = std::accumulate(partition.volumes.begin(), partition.volumes.end(), 0.0);
   for (const double volume : partition.volumes) shares.push_back(volume / whole);
   PlayerVolumes volumes{.of_points = torch::tensor(of_points, torch::kFloat64).to(dtype),
-                        .owner = {},
                         .shares = torch::tensor(shares, torch::kFloat64).to(dtype)};
-  if (!one_player_per_point)
-    volumes.owner =
-        torch::tensor(std::vector<std::int64_t>(partition.player_of.begin(), partition.player_of.end()), torch::kInt64);
+  if (!one_player_per_point) volumes.owner = torch::tensor(partition.player_of, torch::kInt64);
   return volumes;
 }
 

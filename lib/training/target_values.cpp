@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/estimator.hpp"
 #include "core/process.hpp"
 #include "estimators/diagonal.hpp"
 #include "estimators/registry.hpp"
+#include "networks/recipe.hpp"
+#include "training/target.hpp"
 #include "training/target_fastshap.hpp"
 
 namespace opshap::training {
@@ -17,6 +24,13 @@ namespace opshap::training {
 namespace {
 
 constexpr double precision = 0.03;
+
+/// What an estimator is asked for one label.
+struct LabelRequest {
+  const Estimator& estimator;
+  Budget budget = {};
+  std::int64_t evaluations = 0;  ///< what it costs
+};
 
 class ValuesTarget final : public Target {
  public:
@@ -67,29 +81,45 @@ class ValuesTarget final : public Target {
   std::function<LabelRequest(int)> request_;
 };
 
-}  // namespace
-
+/// The target whose labels are Shapley values by an estimator, asked once for each sample: squared errors of the
+/// explainer's values, relative to the size of the label.
+///
+/// A label that knows its standard errors counts by the inverse of its variance: a sample's weight is 1/(|values|² +
+/// variance/precision² + least), where |values| is the label's size without its noise, and `precision` = 0.03 the
+/// relative error below which the explainer is hardly expected to come. `least` keeps games of next to nothing from
+/// deciding: small_share of the mean squared v(N) − v(∅), over n. Unbiased labels may be noisy: the explainer learns
+/// their mean (Covert et al. 2024, Stochastic amortization). `settings` are the label's own, as a JSON object.
+/// `request` says what is asked of a game with so many players, and throws InvalidArgument where it cannot be asked.
 std::unique_ptr<Target> values_target(std::string settings, std::function<LabelRequest(int players)> request) {
   return std::make_unique<ValuesTarget>(std::move(settings), std::move(request));
 }
 
-int label_nodes(const char* method, const networks::ExplainerRecipe& recipe, std::int64_t pass, std::int64_t usual) {
-  const std::int64_t asked = recipe.label_evaluations;
-  if (asked == 0) return static_cast<int>(usual);
-  const std::int64_t most = pass * estimators::max_quadrature_nodes;
-  require(asked >= pass && asked <= most, "explainer: label_evaluations=", asked, " (a node of ", method, " costs ",
-          pass, ", and there are 1..", estimators::max_quadrature_nodes, "). Give ", pass, "..", most,
-          ", or leave it out.");
-  return static_cast<int>(asked / pass);
-}
-
+/// The settings of labels by that method.
 std::string label_settings(const char* method, const networks::ExplainerRecipe& recipe) {
   return nlohmann::ordered_json{{"labels", method}, {"label_evaluations", recipe.label_evaluations}}.dump();
 }
 
-// Shapley values by enumeration.
+/// Labels by a quadrature whose nodes cost `pass` evaluations each. It has `usual` nodes where the recipe does not say
+/// what a label may cost. Throws InvalidArgument where that pays for no node, or for more than a quadrature has.
+std::unique_ptr<Target> quadrature_target(const char* method, const networks::ExplainerRecipe& recipe,
+                                          std::int64_t pass, int usual,
+                                          const std::function<std::shared_ptr<const Estimator>(int)>& with_nodes) {
+  const std::int64_t asked = recipe.label_evaluations, most = pass * estimators::max_quadrature_nodes;
+  require(asked == 0 || (asked >= pass && asked <= most), "explainer: label_evaluations=", asked, " (a node of ",
+          method, " costs ", pass, ", and there are 1..", estimators::max_quadrature_nodes, "). Give ", pass, "..",
+          most, ", or leave it out.");
+  const int nodes = asked == 0 ? usual : static_cast<int>(asked / pass);
+  return values_target(label_settings(method, recipe),
+                       [estimator = with_nodes(nodes), evaluations = 2 + nodes * pass](int) {
+                         return LabelRequest{.estimator = *estimator, .evaluations = evaluations};
+                       });
+}
+
+}  // namespace
 
 namespace targets {
+
+// Shapley values by enumeration.
 
 std::unique_ptr<Target> exact(const networks::ExplainerRecipe& recipe) {
   return values_target(label_settings("exact", recipe), [](int players) {
@@ -97,49 +127,30 @@ std::unique_ptr<Target> exact(const networks::ExplainerRecipe& recipe) {
     require(players <= most, "explainer: target=exact, players=", players,
             " (a label takes 2^n evaluations, n <= ", most, "). Use it in a mixture with players = ", most,
             ", or two_level or mean_field instead.");
-    return LabelRequest{
-        .estimator = estimators::find("exact"), .budget = {}, .evaluations = std::int64_t{1} << players};
+    return LabelRequest{.estimator = estimators::find("exact"), .evaluations = std::int64_t{1} << players};
   });
 }
-
-}  // namespace targets
 
 // Integrated gradients: what they are without labels of their own. Not the Shapley values in the limit, unless the
 // operator is linear.
 
-namespace targets {
-
 std::unique_ptr<Target> integrated_gradients(const networks::ExplainerRecipe& recipe) {
-  constexpr std::int64_t pass = 3, usual_nodes = 16;
-  const int nodes = label_nodes("integrated_gradients", recipe, pass, usual_nodes);
-  const std::shared_ptr<const Estimator> estimator =
-      estimators::integrated_gradients(estimators::Rule::gauss_legendre, nodes);
-  return values_target(label_settings("integrated_gradients", recipe), [estimator, nodes](int) {
-    return LabelRequest{.estimator = *estimator, .budget = {}, .evaluations = 2 + nodes * pass};
+  constexpr int pass = 3, usual_nodes = 16;
+  return quadrature_target("integrated_gradients", recipe, pass, usual_nodes, [](int nodes) {
+    return estimators::integrated_gradients(estimators::Rule::gauss_legendre, nodes);
   });
 }
-
-}  // namespace targets
 
 // Values of the mean-field closure, which need no sampling: off by O(1/n), the same at each sample.
 
-namespace targets {
-
 std::unique_ptr<Target> mean_field(const networks::ExplainerRecipe& recipe) {
-  constexpr std::int64_t pass = 6, usual_nodes = 8;
-  const int nodes = label_nodes("mean_field", recipe, pass, usual_nodes);
-  const std::shared_ptr<const Estimator> estimator = estimators::mean_field(nodes);
-  return values_target(label_settings("mean_field", recipe), [estimator, nodes](int) {
-    return LabelRequest{.estimator = *estimator, .budget = {}, .evaluations = 2 + nodes * pass};
-  });
+  constexpr int pass = 6, usual_nodes = 8;
+  return quadrature_target("mean_field", recipe, pass, usual_nodes,
+                           [](int nodes) { return estimators::mean_field(nodes); });
 }
-
-}  // namespace targets
 
 // Noisy, unbiased values by a few orderings of the players, each with its reverse, weighed by their variance
 // (stochastic amortisation, Covert et al. 2024).
-
-namespace targets {
 
 std::unique_ptr<Target> permutation_pairs(const networks::ExplainerRecipe& recipe) {
   return values_target(label_settings("permutation_pairs", recipe), [asked = recipe.label_evaluations](int players) {
@@ -153,12 +164,8 @@ std::unique_ptr<Target> permutation_pairs(const networks::ExplainerRecipe& recip
   });
 }
 
-}  // namespace targets
-
 // Noisy, unbiased values by slopes and few exact marginal contributions, weighed by their variance (stochastic
 // amortisation, Covert et al. 2024).
-
-namespace targets {
 
 std::unique_ptr<Target> two_level(const networks::ExplainerRecipe& recipe) {
   return values_target(label_settings("two_level", recipe), [asked = recipe.label_evaluations](int players) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
 
 #include "core/checksum.hpp"
@@ -148,6 +149,35 @@ std::string training_identity(const networks::ExplainerRecipe& recipe, const Tar
   return json.dump();
 }
 
+namespace {
+
+/// The mean loss of an epoch or a validation over its samples, the same on every rank. `loss(i)` is what this rank has
+/// of the mean loss of batch i.
+template <typename Loss>
+double mean_loss(const std::vector<Batch>& batches, const Ranks& ranks, const Loss& loss) {
+  double sum = 0;
+  std::size_t samples = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    sum += loss(i) * static_cast<double>(batches[i].members.size());
+    samples += batches[i].members.size();
+  }
+  ranks.add(std::span<double>(&sum, 1));
+  return sum / static_cast<double>(samples);
+}
+
+/// The samples of a part of the data as a backbone gets them.
+struct Served {
+  std::vector<ResolutionGroup> groups;
+  std::vector<torch::Tensor> inputs, targets;  ///< of each group
+
+  Served(const networks::BackboneRecipe& recipe, const data::Dataset& data, data::Split part)
+      : groups(resolution_groups(data, part, recipe.resolutions)),
+        inputs(at_resolutions(data.inputs, groups, torch::kFloat32)),
+        targets(at_resolutions(data.targets, groups, torch::kFloat32)) {}
+};
+
+}  // namespace
+
 // Training of a backbone: MSE against the solution at the target time.
 
 networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe, const data::Dataset& data,
@@ -158,58 +188,44 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   networks::TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
 
-  const std::vector<ResolutionGroup> train = resolution_groups(data, data::Split::train, recipe.resolutions);
-  const std::vector<ResolutionGroup> validation = resolution_groups(data, data::Split::validation, recipe.resolutions);
-  const torch::TensorOptions options = torch::kFloat32;
-  const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options),
-                                   train_targets = at_resolutions(data.targets, train, options);
-  const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
-  const std::vector<torch::Tensor> validation_targets = at_resolutions(data.targets, validation, options);
-  const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
-  const auto network = operators::make_network(backbone_config(recipe, data), options);
+  const Served train(recipe, data, data::Split::train), validation(recipe, data, data::Split::validation);
+  const std::vector<Batch> validation_batches = ordered_batches(validation.groups, recipe.batch);
+  const auto network = operators::make_network(backbone_config(recipe, data), torch::kFloat32);
   if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, seed);
   const Ranks& ranks = Ranks::all();
-  // A batch's loss is its mean squared error. What some of its fields have of it is asked for; parts of that, for
-  // chunks of these fields, are given to `evaluate`.
-  const auto loss_of = [&](const auto& evaluate, const std::vector<ResolutionGroup>& groups,
-                           const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets,
-                           const Batch& some, std::size_t of) {
+  // A batch's loss is its mean squared error. What this rank's share of its fields have of it is asked for; parts of
+  // that, for chunks of these fields, are given to `evaluate`.
+  const auto loss_of = [&](const auto& evaluate, const Served& from, const Batch& batch) {
+    const Batch some = ranks.share(batch);
     if (some.members.empty()) return 0.0;
-    const Domain domain = at_resolution(data.inputs.domain, groups[some.group].resolution);
-    const torch::Tensor batch_inputs = select(inputs, some), batch_targets = select(targets, some);
-    const double numbers = static_cast<double>(batch_targets.numel() / batch_targets.size(1)) * static_cast<double>(of);
-    return evaluate(*network, batch_inputs.size(1), domain, [&](std::int64_t first, std::int64_t count) {
-      const torch::Tensor outputs = network->forward(batch_inputs.narrow(1, first, count), domain);
-      return torch::mse_loss(outputs, batch_targets.narrow(1, first, count), torch::Reduction::Sum) / numbers;
+    const Domain domain = at_resolution(data.inputs.domain, from.groups[some.group].resolution);
+    const torch::Tensor inputs = select(from.inputs, some), targets = select(from.targets, some);
+    const double numbers =
+        static_cast<double>(targets.numel() / targets.size(1)) * static_cast<double>(batch.members.size());
+    return evaluate(*network, inputs.size(1), domain, [&](std::int64_t first, std::int64_t count) {
+      const torch::Tensor outputs = network->forward(inputs.narrow(1, first, count), domain);
+      return torch::mse_loss(outputs, targets.narrow(1, first, count), torch::Reduction::Sum) / numbers;
     });
   };
 
   TrainingLoop loop{.name = "backbone",
                     .identity = identity,
                     .epochs = recipe.epochs,
-                    .warmup_epochs = 0,
                     .patience = recipe.patience,
                     .learning_rate = recipe.learning_rate,
-                    .weight_decay = recipe.weight_decay,
-                    .train = {},
-                    .validate = {}};
+                    .weight_decay = recipe.weight_decay};
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
-    MeanLoss mean;
-    for (const Batch& batch : epoch_batches(train, recipe.batch, seed, epoch)) {
-      const std::size_t size = batch.members.size();
-      mean.add(loss_of(batch_loss_and_gradient, train, train_inputs, train_targets, ranks.share(batch), size), size);
+    const std::vector<Batch> batches = epoch_batches(train.groups, recipe.batch, seed, epoch);
+    return mean_loss(batches, ranks, [&](std::size_t i) {
+      const double loss = loss_of(batch_loss_and_gradient, train, batches[i]);
       step();
-    }
-    return mean.over(ranks);
+      return loss;
+    });
   };
   loop.validate = [&] {
-    MeanLoss mean;
-    for (const Batch& batch : validation_batches) {
-      const std::size_t size = batch.members.size();
-      mean.add(loss_of(batch_loss, validation, validation_inputs, validation_targets, ranks.share(batch), size), size);
-    }
-    return mean.over(ranks);
+    return mean_loss(validation_batches, ranks,
+                     [&](std::size_t i) { return loss_of(batch_loss, validation, validation_batches[i]); });
   };
   return run_training(loop, *network, folder);
 }
@@ -225,10 +241,9 @@ std::vector<std::vector<std::int64_t>> queries_of(const networks::ExplainerRecip
   std::vector<std::vector<std::int64_t>> queries(groups.size());
   for (std::size_t group = 0; recipe.any_query && group < groups.size(); ++group) {
     const std::int64_t points = at_resolution(fields.domain, groups[group].resolution).points();
-    for (const std::int64_t sample : groups[group].samples) {
+    for (const std::int64_t sample : groups[group].samples)
       queries[group].push_back(static_cast<std::int64_t>(
           rng.stream(0, static_cast<std::uint64_t>(sample)).below(static_cast<std::uint64_t>(points))));
-    }
   }
   return queries;
 }
@@ -258,11 +273,10 @@ struct Material {
   /// What labels of all samples cost.
   std::int64_t evaluations(const Target& target, Target::Use use) const {
     std::int64_t sum = 0;
-    for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (std::size_t group = 0; group < groups.size(); ++group)
       if (!groups[group].samples.empty())
         sum +=
             static_cast<std::int64_t>(groups[group].samples.size()) * target.evaluations(use, games[group].players());
-    }
     return sum;
   }
 };
@@ -359,16 +373,15 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   const auto all_labels = [&](const Batch& all) {
     const auto members = static_cast<std::int64_t>(all.members.size());
     // Fewer than there are ranks are asked for by each of them, since shapes of labels are known by having some.
-    if (ranks.alone() || members < ranks.size()) return draw(train, all, Target::Use::training, 0);
+    if (ranks.alone() || members < ranks.size) return draw(train, all, Target::Use::training, 0);
     return gathered(draw(train, ranks.share(all), Target::Use::training, 0), ranks.share(members).first, members,
                     ranks);
   };
   if (target->once()) {
     once += train.evaluations(*target, Target::Use::training);
     for (std::size_t group = 0; group < train.groups.size(); ++group) {
-      Batch all{.group = group, .members = {}};
-      for (std::size_t member = 0; member < train.groups[group].samples.size(); ++member)
-        all.members.push_back(static_cast<std::int64_t>(member));
+      Batch all{.group = group, .members = std::vector<std::int64_t>(train.groups[group].samples.size())};
+      std::iota(all.members.begin(), all.members.end(), std::int64_t{0});
       train.labels.push_back(all_labels(all));
     }
   }
@@ -382,29 +395,27 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
                     .weight_decay = recipe.weight_decay,
                     .clipping = recipe.clipping,
                     .averaging = recipe.averaging,
-                    .train = {},
-                    .validate = {},
                     .evaluations_per_epoch = target->once() ? 0 : train.evaluations(*target, Target::Use::training),
                     .evaluations_once = train.evaluations() + validation.evaluations() + once,
                     .seconds_once = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
                     .snapshots = snapshots};
-  // What some fields of a batch have of its loss. Parts of that, for chunks of these fields, are given to `evaluate`.
-  const auto loss_of = [&](const auto& evaluate, const Material& from, const Batch& some, const Target::Labels& labels,
-                           std::size_t of) {
+  // What this rank's share of a batch has of its loss. Parts of that, for chunks of its fields, are given to `evaluate`.
+  const auto loss_of = [&](const auto& evaluate, const Material& from, const Batch& batch,
+                           const Target::Labels& labels) {
+    const Batch some = ranks.share(batch);
     if (some.members.empty()) return 0.0;
     const SampleGames& games = from.games[some.group];
     const torch::Tensor fields = select(from.inputs, some), gains = games.gains(some.members);
     return evaluate(*network, fields.size(1), games.domain(), [&](std::int64_t first, std::int64_t count) {
       const torch::Tensor densities = network->forward(fields.narrow(1, first, count), games.domain());
       return target->loss(densities, games.volumes(), gains.narrow(0, first, count), rows(labels, first, count),
-                          static_cast<std::int64_t>(of));
+                          static_cast<std::int64_t>(batch.members.size()));
     });
   };
   // Without an engine coalitions are LibTorch's, whose threads the explainer has already.
   const auto ahead =
       std::ranges::any_of(train.games, &SampleGames::has_engine) ? std::launch::async : std::launch::deferred;
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
-    MeanLoss mean;
     const std::vector<Batch> batches = epoch_batches(train.groups, recipe.batch, seed, epoch);
     const auto play = [&](const Batch& batch) {
       const Batch mine = ranks.share(batch);
@@ -413,23 +424,18 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
     };
     // The next batch's labels do not wait for the explainer: what a step leaves of the processor's time goes to them.
     std::future<Target::Labels> next = std::async(ahead, play, std::cref(batches.front()));
-    for (std::size_t i = 0; i < batches.size(); ++i) {
-      const std::size_t size = batches[i].members.size();
+    return mean_loss(batches, ranks, [&](std::size_t i) {
       const Target::Labels labels = next.get();
       if (i + 1 < batches.size()) next = std::async(ahead, play, std::cref(batches[i + 1]));
-      mean.add(loss_of(batch_loss_and_gradient, train, ranks.share(batches[i]), labels, size), size);
+      const double loss = loss_of(batch_loss_and_gradient, train, batches[i], labels);
       step();
-    }
-    return mean.over(ranks);
+      return loss;
+    });
   };
   loop.validate = [&] {
-    MeanLoss mean;
-    for (std::size_t i = 0; i < validation_batches.size(); ++i) {
-      const Batch& batch = validation_batches[i];
-      const std::size_t size = batch.members.size();
-      mean.add(loss_of(batch_loss, validation, ranks.share(batch), fixed_labels[i], size), size);
-    }
-    return mean.over(ranks);
+    return mean_loss(validation_batches, ranks, [&](std::size_t i) {
+      return loss_of(batch_loss, validation, validation_batches[i], fixed_labels[i]);
+    });
   };
   return run_training(loop, *network, folder);
 }
