@@ -10,9 +10,10 @@ namespace opshap {
 
 namespace {
 
-void fill_grand(std::span<std::uint64_t> row, int players) {
-  std::fill(row.begin(), row.end(), ~std::uint64_t{0});
-  if (const int rest = players % 64; rest != 0) row.back() = (std::uint64_t{1} << rest) - 1;
+/// N \ S in the place of S.
+void complement(std::span<std::uint64_t> row, int players) {
+  for (std::uint64_t& word : row) word = ~word;
+  if (const int rest = players % 64; rest != 0) row.back() &= (std::uint64_t{1} << rest) - 1;
 }
 
 }  // namespace
@@ -23,10 +24,6 @@ Coalitions::Coalitions(int players, std::size_t count)
           "). Use fewer players, for example by grouping cells.");
   resize(count);
 }
-
-void Coalitions::reserve(std::size_t count) { words_.reserve(count * words_per_row_); }
-
-void Coalitions::clear() { resize(0); }
 
 void Coalitions::resize(std::size_t count) {
   words_.resize(count * words_per_row_, 0);
@@ -50,19 +47,14 @@ void Coalitions::append(std::span<const std::uint64_t> row) {
   std::copy_n(from, words_per_row_, this->row(count_ - 1).data());
 }
 
-void Coalitions::append_empty() { resize(count_ + 1); }
-
 void Coalitions::append_grand() {
-  resize(count_ + 1);
-  fill_grand(row(count_ - 1), players_);
+  append_empty();
+  complement(row(count_ - 1), players_);
 }
 
 void Coalitions::append_complement(std::span<const std::uint64_t> row) {
   append(row);
-  std::vector<std::uint64_t> grand(words_per_row_);
-  fill_grand(grand, players_);
-  auto added = this->row(count_ - 1);
-  for (std::size_t word = 0; word < words_per_row_; ++word) added[word] = ~added[word] & grand[word];
+  complement(this->row(count_ - 1), players_);
 }
 
 bool Coalitions::contains(std::size_t index, int player) const { return opshap::contains(row(index), player); }
@@ -186,8 +178,7 @@ void KernelLaw::draw_subset(Rng& rng, int size, std::span<std::uint64_t> row) co
     const int player = static_cast<int>(rng.below(static_cast<std::uint64_t>(last) + 1));
     flip(contains(row, player) ? last : player);
   }
-  if (drawn == size) return;
-  for (int player = 0; player < players_; ++player) flip(player);  // the complement of what was drawn
+  if (drawn != size) complement(row, players_);
 }
 
 }  // namespace opshap

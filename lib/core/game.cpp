@@ -77,8 +77,7 @@ void CountedGame::restart(const Outgrown& outgrown) {
 
 void CountedGame::ask_for_ends() {
   if (units_ == Units::given || !ends_.empty()) return;
-  Coalitions both(players());
-  both.append_empty();
+  Coalitions both(players(), 1);
   both.append_grand();
   ends_ = known_values(both);
   scale_.see(ends_);
@@ -156,11 +155,7 @@ std::vector<double> CountedGame::known_values(const Coalitions& coalitions) {
   return values;
 }
 
-double CountedGame::empty() {
-  Coalitions one(players());
-  one.append_empty();
-  return values(one).front();
-}
+double CountedGame::empty() { return values(Coalitions(players(), 1)).front(); }
 
 double CountedGame::grand() {
   Coalitions one(players());

@@ -1,7 +1,6 @@
 #include "core/names.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -48,8 +47,7 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 }
 
 void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& candidates) {
-  std::string all;
-  for (const std::string& candidate : candidates) all += message(all.empty() ? "" : ", ", candidate);
+  const std::string all = joined(candidates);
   const std::string rest = candidates.size() > short_list ? message(" `opshap list ", kind, "s` prints all.")
                            : all.empty()                  ? " There is none."
                                                           : message(" There are ", all, ".");
@@ -65,12 +63,7 @@ bool is_plain_name(std::string_view name) {
 
 namespace {
 
-std::optional<std::uint64_t> digits(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
+constexpr auto digits = number_of<std::uint64_t>;
 
 /// value·base^exponent.
 std::optional<std::uint64_t> times_power(std::uint64_t value, std::uint64_t base, std::uint64_t exponent) {

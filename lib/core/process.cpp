@@ -39,17 +39,8 @@ void start_process() {
 
 namespace {
 
-/// How the work ended, as the first letter of what the process sends: a letter for each kind of error, then its text.
-enum Ending : char {
-  done = 'd',
-  invalid = 'i',
-  numerical = 'n',
-  data = 'f',
-  environment = 'e',
-  stopped = 's',
-  memory = 'm',
-  bug = 'b'
-};
+/// How the work ended, as the first byte of what the process sends: a number for each kind of error, then its text.
+enum Ending : char { done, invalid, numerical, data, environment, stopped, memory, bug };
 
 std::string ending_of(const std::function<void()>& work) {
   const auto told = [](Ending ending, const std::exception& error) { return std::string(1, ending) + error.what(); };

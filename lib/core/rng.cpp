@@ -2,6 +2,7 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -15,13 +16,8 @@ Rng::Rng(std::uint64_t seed, std::string_view domain, std::uint32_t purpose, std
       counter_{0, purpose, static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(item >> 32)} {}
 
 Rng Rng::stream(std::uint32_t purpose, std::uint64_t item) const {
-  Rng other = *this;
-  other.counter_[0] = 0;
-  other.counter_[1] = purpose;
-  other.counter_[2] = static_cast<std::uint32_t>(item);
-  other.counter_[3] = static_cast<std::uint32_t>(item >> 32);
-  other.used_ = 4;
-  other.has_spare_normal_ = false;
+  Rng other(0, {}, purpose, item);
+  std::ranges::copy(key_, other.key_);
   return other;
 }
 
