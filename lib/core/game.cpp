@@ -228,7 +228,7 @@ std::vector<double> CountedGame::gradients_at(std::size_t nodes,
   const auto start = std::chrono::steady_clock::now();
   std::vector<double> found = gradients();
   seconds_ += since(start);
-  const auto bad = std::find_if(found.begin(), found.end(), [](double value) { return !std::isfinite(value); });
+  const auto bad = std::ranges::find_if_not(found, [](double value) { return std::isfinite(value); });
   require<NumericalError>(bad == found.end(), "game: gradient=", bad == found.end() ? 0.0 : *bad, " (player ",
                           (bad - found.begin()) % players(),
                           " has no finite gradient). Check the operator's weights and input.");

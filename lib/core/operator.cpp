@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -12,7 +13,7 @@ namespace opshap {
 
 Partition Partition::one_player_per_point(const Domain& domain) {
   std::vector<std::int64_t> labels(static_cast<std::size_t>(domain.points()));
-  for (std::size_t point = 0; point < labels.size(); ++point) labels[point] = static_cast<std::int64_t>(point);
+  std::iota(labels.begin(), labels.end(), std::int64_t{0});
   return from_labels(domain, labels);
 }
 
@@ -70,8 +71,7 @@ Partition Partition::graded(const Domain& domain, int players, double ratio) {
 Partition Partition::from_labels(const Domain& domain, const std::vector<std::int64_t>& labels) {
   require(static_cast<std::int64_t>(labels.size()) == domain.points(), "partition: labels=", labels.size(),
           " (the domain has ", domain.points(), " points). Give one label per point.");
-  const std::int64_t top = *std::max_element(labels.begin(), labels.end());
-  const std::int64_t bottom = *std::min_element(labels.begin(), labels.end());
+  const auto [bottom, top] = std::ranges::minmax(labels);
   require(bottom >= 0, "partition: label=", bottom, " (players are numbered from 0). Relabel the points.");
   require(top < Coalitions::max_players, "partition: label=", top, " (at most ", Coalitions::max_players,
           " players). Group more points.");
