@@ -182,13 +182,6 @@ Operator::Gradient Operator::mean_field_at(const FieldBatch&, const FieldBatch&,
               "Use a sampling method such as permutation_antithetic."));
 }
 
-std::unique_ptr<CoalitionEngine> Operator::coalition_engine(const FieldBatch&, const FieldBatch&, const Partition&,
-                                                            const Readout&) const {
-  return nullptr;
-}
-
-std::int64_t Operator::preferred_batch(const Domain&) const { return 64; }
-
 void require_readout(const Operator& op, const Domain& domain, const Readout& readout) {
   for (const auto& [query, weight] : readout.terms()) {
     require(query.point >= 0 && query.point < domain.points(), "query: point=", query.point,
