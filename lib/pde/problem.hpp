@@ -69,6 +69,8 @@ struct Space {
   Domain domain;
 
   int channel_count() const { return static_cast<int>(channels.size()); }
+  /// Numbers in one field: channels × points.
+  std::int64_t field_size() const { return channel_count() * domain.points(); }
   bool operator==(const Space&) const = default;
 };
 
