@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <utility>
@@ -87,10 +88,7 @@ const std::vector<Known>& known_problems() {
   return problems;
 }
 
-const Known& known(const std::string& name) {
-  return *std::find_if(known_problems().begin(), known_problems().end(),
-                       [&](const Known& problem) { return problem.name == name; });
-}
+const Known& known(const std::string& name) { return *std::ranges::find(known_problems(), name, &Known::name); }
 
 /// An array and those of its axes that count: the first one, and all with more than one entry.
 struct Array {
@@ -197,7 +195,7 @@ class Pdebench : public ImportSource {
   pde::Space input() const final { return {problem_.input, domain_}; }
   pde::Space output() const final { return {problem_.output, domain_}; }
   std::int64_t samples() const final { return samples_; }
-  std::vector<std::filesystem::path> files() const final { return {file_->name()}; }
+  std::vector<std::string> files() const final { return {file_->name()}; }
   Json options() const final {
     Json options = Json::object();
     if (target_.index > 0) options["time_index"] = target_.index;
@@ -331,8 +329,7 @@ class Groups final : public Pdebench {
 };
 
 bool is_number(const std::string& name) {
-  return !name.empty() &&
-         std::all_of(name.begin(), name.end(), [](char letter) { return letter >= '0' && letter <= '9'; });
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
 /// What is known of a file that is not read, and how its fields become two arrays; empty where nothing is known.
@@ -385,8 +382,6 @@ const Known& problem_of_series(const Hdf5Source& file, const std::string& asked)
   return known(found.empty() ? "tensor1d" : found);
 }
 
-}  // namespace
-
 std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
   auto file = std::make_unique<Hdf5Source>(options.file);
   if (file->has_array("/tensor")) {
@@ -400,8 +395,7 @@ std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
     return std::make_unique<Series>(std::move(file), problem, std::move(tensor), options);
   }
   std::vector<std::string> names = file->members();
-  std::string others;
-  for (const std::string& name : names) others += (others.empty() ? "" : ", ") + name;
+  const std::string others = joined(names);
   std::erase_if(names, [](const std::string& name) { return !is_number(name); });
   if (names.empty() || !file->has_array("/" + names.front() + "/data"))
     throw_other_layout(*file, others.empty() ? "it is empty" : "it holds " + others.substr(0, 200));
@@ -416,6 +410,8 @@ std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
                                                  : "shallow_water2d");
   return std::make_unique<Groups>(std::move(file), problem, std::move(names), std::move(first), options);
 }
+
+}  // namespace
 
 void import_pdebench(const PdebenchOptions& options, const ImportRequest& request, const std::filesystem::path& path) {
   in_own_process([&] { import_dataset(*open_pdebench(options), request, path); },
