@@ -43,8 +43,7 @@ void Coalitions::append(std::span<const std::uint64_t> row) {
   const bool own = row.data() >= words_.data() && row.data() < words_.data() + words_.size();
   const auto offset = own ? row.data() - words_.data() : 0;
   resize(count_ + 1);
-  const std::uint64_t* from = own ? words_.data() + offset : row.data();
-  std::copy_n(from, words_per_row_, this->row(count_ - 1).data());
+  std::copy_n(own ? words_.data() + offset : row.data(), words_per_row_, this->row(count_ - 1).data());
 }
 
 void Coalitions::append_grand() {
@@ -163,8 +162,7 @@ double KernelLaw::probability(int size) const {
 }
 
 int KernelLaw::draw_size(Rng& rng) const {
-  const double u = rng.uniform();
-  const auto place = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, u);
+  const auto place = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, rng.uniform());
   const int j = static_cast<int>(place - cumulative_.begin()) + 1;
   return (rng.bits32() & 1) != 0 ? j : players_ - j;
 }

@@ -95,10 +95,7 @@ std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file, co
   for (std::size_t i = 1; i < lines.size(); ++i) {
     require<DataError>(lines[i].cells.size() == width, "csv: path=", file, ":", lines[i].number,
                        ", cells=", lines[i].cells.size(), " (the heading has ", width, "). Make the file again.");
-    CsvRow& row = rows.emplace_back();
-    row.heading_ = heading;
-    row.line_ = lines[i].number;
-    row.cells_ = lines[i].cells;
+    rows.emplace_back(heading, lines[i].number, lines[i].cells);
   }
   return rows;
 }

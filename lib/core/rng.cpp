@@ -22,10 +22,8 @@ Rng Rng::stream(std::uint32_t purpose, std::uint64_t item) const {
 }
 
 void Rng::refill() {
-  const r123::Philox4x32::ctr_type counter = {{counter_[0], counter_[1], counter_[2], counter_[3]}};
-  const r123::Philox4x32::key_type key = {{key_[0], key_[1]}};
-  const auto block = r123::Philox4x32()(counter, key);
-  for (std::size_t i = 0; i < 4; ++i) block_[i] = block[i];
+  const auto block = r123::Philox4x32()({{counter_[0], counter_[1], counter_[2], counter_[3]}}, {{key_[0], key_[1]}});
+  std::ranges::copy(block, block_);
   // 2^32 blocks of four words; the next purpose's stream starts only after all of them.
   ++counter_[0];
   used_ = 0;

@@ -235,8 +235,7 @@ bool is_sealed(std::string_view bytes) { return bytes.starts_with(seal_start); }
 std::string broken_seal(std::string_view bytes) {
   if (!is_sealed(bytes)) return "is not a file of opshap";
   if (bytes.size() < seal_bytes) return "is cut off in its first block";
-  const std::string expected = seal(bytes.substr(seal_bytes));
-  if (bytes.substr(0, seal_bytes) == expected) return "";
+  if (bytes.substr(0, seal_bytes) == seal(bytes.substr(seal_bytes))) return "";
   const std::string size_line = message("\nbytes ", bytes.size() - seal_bytes, "\n");
   return bytes.substr(0, seal_bytes).find(size_line) == std::string_view::npos
              ? "has another length than when it was written"

@@ -74,10 +74,6 @@ void require_finite(const ImportSource& source, const char* what, const std::vec
       " (an operator cannot learn from it). Correct the file, or leave such samples out with --skip-nonfinite.");
 }
 
-struct Pairs {
-  std::vector<float> inputs, targets;
-};
-
 Pairs read_pairs(const ImportSource& source, std::int64_t samples) {
   const std::int64_t input_size = source.input().field_size(), target_size = source.output().field_size();
   Pairs pairs;
@@ -88,7 +84,7 @@ Pairs read_pairs(const ImportSource& source, std::int64_t samples) {
     throw_if_stopped("data import");
     const std::int64_t count = std::min(block_samples, samples - first);
     const std::size_t inputs = pairs.inputs.size(), targets = pairs.targets.size();
-    source.read(first, count, pairs.inputs, pairs.targets);
+    source.read(first, count, pairs);
     require_finite(source, "input", pairs.inputs, inputs, input_size);
     require_finite(source, "target", pairs.targets, targets, target_size);
     progress.advance(count);
@@ -134,10 +130,10 @@ class FiniteSamples final : public Adapter {
   explicit FiniteSamples(const ImportSource& source) : Adapter(source) {
     for (std::int64_t sample = 0; sample < source.samples(); ++sample) {
       throw_if_stopped("data import");
-      std::vector<float> inputs, targets;
-      source.read(sample, 1, inputs, targets);
+      Pairs pair;
+      source.read(sample, 1, pair);
       const auto finite = [](float value) { return std::isfinite(value); };
-      const bool whole = std::ranges::all_of(inputs, finite) && std::ranges::all_of(targets, finite);
+      const bool whole = std::ranges::all_of(pair.inputs, finite) && std::ranges::all_of(pair.targets, finite);
       (whole ? kept_ : skipped_).push_back(sample);
     }
     require<DataError>(!kept_.empty(), "data import: file=", source.files().front(), ", samples=", source.samples(),
@@ -145,10 +141,9 @@ class FiniteSamples final : public Adapter {
   }
 
   std::int64_t samples() const override { return std::ssize(kept_); }
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
     for (std::int64_t sample = first; sample < first + count; ++sample)
-      source_.read(kept_[static_cast<std::size_t>(sample)], 1, inputs, targets);
+      source_.read(kept_[static_cast<std::size_t>(sample)], 1, pairs);
   }
 
  private:
@@ -181,12 +176,11 @@ class Interpolated final : public Adapter {
 
   pde::Space input() const override { return input_; }
   pde::Space output() const override { return output_; }
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
-    std::vector<float> old_inputs, old_targets;
-    source_.read(first, count, old_inputs, old_targets);
-    append(old_inputs, count, input_.channel_count(), inputs);
-    append(old_targets, count, output_.channel_count(), targets);
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+    Pairs old;
+    source_.read(first, count, old);
+    append(old.inputs, count, input_.channel_count(), pairs.inputs);
+    append(old.targets, count, output_.channel_count(), pairs.targets);
   }
 
  private:
@@ -398,14 +392,13 @@ class NpyPair final : public ImportSource {
     return {numbered_channels("v", target_.channels(domain_.dimension())), domain_};
   }
   std::int64_t samples() const override { return input_.shape[0]; }
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
     const auto append = [&](const Fields& fields, std::vector<float>& values) {
       const auto size = static_cast<std::ptrdiff_t>(fields.values.size()) / fields.shape[0];
       values.insert(values.end(), fields.values.begin() + first * size, fields.values.begin() + (first + count) * size);
     };
-    append(input_, inputs);
-    append(target_, targets);
+    append(input_, pairs.inputs);
+    append(target_, pairs.targets);
   }
 
   std::vector<std::string> files() const override { return {options_.input.string(), options_.target.string()}; }

@@ -15,6 +15,11 @@
 
 namespace opshap::data {
 
+/// Fields of samples one after the other, each [C, points].
+struct Pairs {
+  std::vector<float> inputs, targets;
+};
+
 /// Pairs of fields that another program made: what an import reads.
 class ImportSource {
  public:
@@ -31,8 +36,7 @@ class ImportSource {
   /// How many pairs there are.
   virtual std::int64_t samples() const = 0;
   /// Appends the fields first, .., first + count − 1, each [C, points]. Throws DataError for a file that is damaged.
-  virtual void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-                    std::vector<float>& targets) const = 0;
+  virtual void read(std::int64_t first, std::int64_t count, Pairs& pairs) const = 0;
 
   virtual std::vector<std::string> files() const = 0;
   /// What decides the pairs besides the files: {"time_index":30}.

@@ -21,6 +21,9 @@ constexpr double most_steps = 1e8;
 constexpr double most_rounds = 1e6;
 constexpr double rk45_relative = 1e-6, rk45_absolute = 1e-9;
 
+/// The real and imaginary parts of all modes.
+std::span<double> parts(Modes& modes) { return {reinterpret_cast<double*>(modes.data()), 2 * modes.size()}; }
+
 /// The equation for a field w of zero mean, as a system for its Fourier modes k <= (N−1)/3: with only these the product
 /// w² is free of aliasing.
 class Stepper {
@@ -72,26 +75,18 @@ class Stepper {
   /// From the start to `time` in steps of an explicit method of its own choice, whose size the viscosity of the finest
   /// waves bounds.
   std::int64_t integrate(double time, const Tolerances& tolerances) {
-    std::vector<double> state(2 * modes_.size());
-    const auto load = [this](std::span<const double> from) {
-      for (std::size_t k = 0; k < modes_.size(); ++k) modes_[k] = {from[2 * k], from[2 * k + 1]};
-    };
-    for (std::size_t k = 0; k < modes_.size(); ++k) {
-      state[2 * k] = modes_[k].real();
-      state[2 * k + 1] = modes_[k].imag();
-    }
-    const std::int64_t steps = integrate_explicit(
-        "burgers1d", state, time, tolerances, [&](std::span<const double> now, std::span<double> rates) {
-          load(now);
-          to_grid(modes_);
-          change(change_);
-          for (std::size_t k = 0; k < modes_.size(); ++k) {
-            const std::complex<double> rate_of_mode = change_[k] + rate(k) * modes_[k];
-            rates[2 * k] = rate_of_mode.real();
-            rates[2 * k + 1] = rate_of_mode.imag();
-          }
-        });
-    load(state);
+    const std::span<double> modes = parts(modes_), change_parts = parts(change_);
+    std::vector<double> state(modes.begin(), modes.end());
+    const std::int64_t steps = integrate_explicit("burgers1d", state, time, tolerances,
+                                                  [&](std::span<const double> now, std::span<double> rates) {
+                                                    std::ranges::copy(now, modes.begin());
+                                                    to_grid(modes_);
+                                                    change(change_);
+                                                    for (std::size_t k = 0; k < modes_.size(); ++k)
+                                                      change_[k] += rate(k) * modes_[k];
+                                                    std::ranges::copy(change_parts, rates.begin());
+                                                  });
+    std::ranges::copy(state, modes.begin());
     return steps;
   }
 
