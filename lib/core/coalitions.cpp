@@ -16,6 +16,19 @@ void complement(std::span<std::uint64_t> row, int players) {
   if (const int rest = players % 64; rest != 0) row.back() &= (std::uint64_t{1} << rest) - 1;
 }
 
+/// Transposes a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, section 7-3), bit j of word i to bit i of
+/// word j.
+void transpose(std::array<std::uint64_t, 64>& block) {
+  std::uint64_t mask = 0x00000000FFFFFFFF;
+  for (std::size_t half = 32; half != 0; half /= 2, mask ^= mask << half) {
+    for (std::size_t low = 0; low < 64; low = ((low | half) + 1) & ~half) {
+      const std::uint64_t swapped = ((block[low] >> half) ^ block[low | half]) & mask;
+      block[low] ^= swapped << half;
+      block[low | half] ^= swapped;
+    }
+  }
+}
+
 }  // namespace
 
 Coalitions::Coalitions(int players, std::size_t count)
@@ -98,23 +111,6 @@ std::string to_string(std::span<const std::uint64_t> row, int players) {
   if (members > shown) text += ", ... (" + std::to_string(members) + " of " + std::to_string(players) + " players)";
   return text + "}";
 }
-
-namespace {
-
-/// Transposes a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, section 7-3), bit j of word i to bit i of
-/// word j.
-void transpose(std::array<std::uint64_t, 64>& block) {
-  std::uint64_t mask = 0x00000000FFFFFFFF;
-  for (std::size_t half = 32; half != 0; half /= 2, mask ^= mask << half) {
-    for (std::size_t low = 0; low < 64; low = ((low | half) + 1) & ~half) {
-      const std::uint64_t swapped = ((block[low] >> half) ^ block[low | half]) & mask;
-      block[low] ^= swapped << half;
-      block[low | half] ^= swapped;
-    }
-  }
-}
-
-}  // namespace
 
 CoalitionColumns::CoalitionColumns(const Coalitions& coalitions, std::size_t first, std::size_t count)
     : players_(coalitions.players()),

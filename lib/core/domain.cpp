@@ -62,6 +62,37 @@ double cell_volume(const Mesh& mesh, const std::int64_t* corners) {
   return std::abs(apart(1, 0) * apart(2, 1) - apart(1, 1) * apart(2, 0)) / 2;
 }
 
+/// Smallest and largest coordinate of the mesh's points.
+std::pair<double, double> bounds(const Mesh& mesh, int axis) {
+  double least = mesh.coordinate(0, axis), most = least;
+  for (std::int64_t point = 1; point < mesh.size(); ++point) {
+    least = std::min(least, mesh.coordinate(point, axis));
+    most = std::max(most, mesh.coordinate(point, axis));
+  }
+  return {least, most};
+}
+
+std::int64_t nearest_of_mesh(const Mesh& mesh, const std::vector<double>& position) {
+  std::int64_t best = 0;
+  double least = HUGE_VAL;
+  for (std::int64_t point = 0; point < mesh.size(); ++point) {
+    double distance = 0;
+    for (int axis = 0; axis < mesh.dimension; ++axis)
+      distance = std::hypot(distance, mesh.coordinate(point, axis) - position[static_cast<std::size_t>(axis)]);
+    if (distance < least) {
+      best = point;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+void require_axis(int points, int least, double extent) {
+  require(points >= least, "domain: points=", points, " (an axis needs at least ", least, "). Give a larger number.");
+  require(std::isfinite(extent) && extent > 0, "domain: extent=", extent,
+          " (an axis has a positive length). Give a positive number.");
+}
+
 }  // namespace
 
 Mesh Mesh::of_points(int dimension, std::vector<double> points, std::vector<double> volumes,
@@ -102,16 +133,6 @@ std::string Mesh::describe() const {
   return message(shape, " and ", cells.size() / static_cast<std::size_t>(dimension + 1),
                  dimension == 1 ? " edges" : " triangles");
 }
-
-namespace {
-
-void require_axis(int points, int least, double extent) {
-  require(points >= least, "domain: points=", points, " (an axis needs at least ", least, "). Give a larger number.");
-  require(std::isfinite(extent) && extent > 0, "domain: extent=", extent,
-          " (an axis has a positive length). Give a positive number.");
-}
-
-}  // namespace
 
 Axis Axis::ring(int points, double extent, double origin) {
   require_axis(points, 1, extent);
@@ -186,35 +207,6 @@ std::string Axis::describe() const {
                                             : "",
                  periodic ? ", periodic" : "");
 }
-
-namespace {
-
-/// Smallest and largest coordinate of the mesh's points.
-std::pair<double, double> bounds(const Mesh& mesh, int axis) {
-  double least = mesh.coordinate(0, axis), most = least;
-  for (std::int64_t point = 1; point < mesh.size(); ++point) {
-    least = std::min(least, mesh.coordinate(point, axis));
-    most = std::max(most, mesh.coordinate(point, axis));
-  }
-  return {least, most};
-}
-
-std::int64_t nearest_of_mesh(const Mesh& mesh, const std::vector<double>& position) {
-  std::int64_t best = 0;
-  double least = HUGE_VAL;
-  for (std::int64_t point = 0; point < mesh.size(); ++point) {
-    double distance = 0;
-    for (int axis = 0; axis < mesh.dimension; ++axis)
-      distance = std::hypot(distance, mesh.coordinate(point, axis) - position[static_cast<std::size_t>(axis)]);
-    if (distance < least) {
-      best = point;
-      least = distance;
-    }
-  }
-  return best;
-}
-
-}  // namespace
 
 Domain Domain::grid(std::vector<Axis> axes) {
   require(axes.size() == 1 || axes.size() == 2, "domain: dimension=", axes.size(),

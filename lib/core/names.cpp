@@ -29,6 +29,30 @@ std::size_t levenshtein(std::string_view a, std::string_view b) {
 /// Candidates that a message can name.
 constexpr std::size_t short_list = 16;
 
+constexpr auto digits = number_of<std::uint64_t>;
+
+/// value·base^exponent.
+std::optional<std::uint64_t> times_power(std::uint64_t value, std::uint64_t base, std::uint64_t exponent) {
+  if (base == 0) return exponent == 0 ? value : 0;
+  for (std::uint64_t i = 0; i < exponent && base > 1; ++i) {
+    if (value > std::numeric_limits<std::uint64_t>::max() / base) return std::nullopt;
+    value *= base;
+    if (value == 0) break;
+  }
+  return value;
+}
+
+/// "1.5" and an exponent of 10.
+std::optional<std::uint64_t> scientific(std::string_view mantissa, std::string_view exponent) {
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  std::string fraction(mantissa.substr(std::min(point + 1, mantissa.size())));
+  while (fraction.ends_with('0')) fraction.pop_back();
+  const auto value = digits(std::string(mantissa.substr(0, point)) + fraction), power = digits(exponent);
+  if (!value || !power || *power < fraction.size()) return std::nullopt;
+  return times_power(*value, 10, *power - fraction.size());
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
@@ -60,34 +84,6 @@ bool is_plain_name(std::string_view name) {
   return !name.empty() && name.size() <= longest && name.front() != '.' &&
          std::all_of(name.begin(), name.end(), allowed);
 }
-
-namespace {
-
-constexpr auto digits = number_of<std::uint64_t>;
-
-/// value·base^exponent.
-std::optional<std::uint64_t> times_power(std::uint64_t value, std::uint64_t base, std::uint64_t exponent) {
-  if (base == 0) return exponent == 0 ? value : 0;
-  for (std::uint64_t i = 0; i < exponent && base > 1; ++i) {
-    if (value > std::numeric_limits<std::uint64_t>::max() / base) return std::nullopt;
-    value *= base;
-    if (value == 0) break;
-  }
-  return value;
-}
-
-/// "1.5" and an exponent of 10.
-std::optional<std::uint64_t> scientific(std::string_view mantissa, std::string_view exponent) {
-  if (exponent.starts_with('+')) exponent.remove_prefix(1);
-  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
-  std::string fraction(mantissa.substr(std::min(point + 1, mantissa.size())));
-  while (fraction.ends_with('0')) fraction.pop_back();
-  const auto value = digits(std::string(mantissa.substr(0, point)) + fraction), power = digits(exponent);
-  if (!value || !power || *power < fraction.size()) return std::nullopt;
-  return times_power(*value, 10, *power - fraction.size());
-}
-
-}  // namespace
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   if (const std::size_t caret = text.find('^'); caret != std::string_view::npos) {

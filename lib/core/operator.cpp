@@ -32,6 +32,10 @@ std::vector<std::int64_t> block_labels(const Domain& domain, int per_axis, const
   return labels;
 }
 
+std::size_t index(Query query, std::int64_t points) {
+  return static_cast<std::size_t>(query.channel * points + query.point);
+}
+
 }  // namespace
 
 Partition Partition::blocks(const Domain& domain, int players) {
@@ -89,14 +93,6 @@ Partition Partition::from_labels(const Domain& domain, const std::vector<std::in
   }
   return partition;
 }
-
-namespace {
-
-std::size_t index(Query query, std::int64_t points) {
-  return static_cast<std::size_t>(query.channel * points + query.point);
-}
-
-}  // namespace
 
 Readout::Readout(const std::vector<Term>& terms) {
   for (const Term& term : terms) {

@@ -111,6 +111,8 @@ std::string received(int in, ::pid_t process) {
   throw std::runtime_error(text);
 }
 
+std::atomic<bool> trusted = false, kept_out = false;
+
 }  // namespace
 
 void in_own_process(const std::function<void()>& work, const std::string& crashed) {
@@ -218,12 +220,6 @@ ForcedEnd::~ForcedEnd() {
   const std::lock_guard lock(guard());
   endings().erase(place_);
 }
-
-namespace {
-
-std::atomic<bool> trusted = false, kept_out = false;
-
-}  // namespace
 
 void trust_code_of_files() { trusted = true; }
 

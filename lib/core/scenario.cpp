@@ -34,6 +34,55 @@ bool parse_number(std::string_view text, bool whole, double& number) {
   return std::isfinite(number) && (!whole || number == std::floor(number));
 }
 
+void require_own(const Domain& mesh, const Resolution& resolution) {
+  require(resolution == Resolution(static_cast<int>(mesh.points())), "resolution: points=", resolution,
+          " (the domain is a ", mesh.describe(), ", which has one resolution). Use ", mesh.points(), ".");
+}
+
+Partition partition_of(const ScenarioRule& rule, const Domain& domain) {
+  if (rule.players == ScenarioRule::Players::blocks) return Partition::blocks(domain, rule.blocks);
+  if (rule.players == ScenarioRule::Players::labels) return Partition::from_labels(domain, rule.labels);
+  return Partition::one_player_per_point(domain);
+}
+
+FieldBatch baseline_of(const ScenarioRule& rule, const FieldBatch& input) {
+  FieldBatch baseline = FieldBatch::zeros(input.domain, 1, input.channels);
+  if (rule.baseline == ScenarioRule::Hidden::mean) {
+    require(static_cast<int>(rule.means.size()) == input.channels, "scenario: means=", rule.means.size(),
+            " (the input has ", input.channels, " channels). Give one mean for each channel.");
+    for (std::size_t i = 0; i < baseline.values.size(); ++i)
+      baseline.values[i] = rule.means[i / static_cast<std::size_t>(input.domain.points())];
+  }
+  if (rule.baseline == ScenarioRule::Hidden::field) {
+    require(rule.hidden.batch == 1 && rule.hidden.channels == input.channels &&
+                rule.hidden.domain.points() == input.domain.points(),
+            "scenario: baseline=", rule.hidden.channels, " channels of ", rule.hidden.domain.points(),
+            " points (the input has ", input.channels, " of ", input.domain.points(),
+            "). Give a baseline of the input's shape.");
+    baseline.values = rule.hidden.values;
+  }
+  if (rule.masked.empty()) return baseline;
+  for (const int channel : rule.masked) {
+    require(channel >= 0 && channel < input.channels, "scenario: masked channel=", channel,
+            " (the input has the channels 0..", input.channels - 1, "). Name one of them.");
+  }
+  const auto points = static_cast<std::ptrdiff_t>(input.domain.points());
+  for (int channel = 0; channel < input.channels; ++channel) {
+    if (std::ranges::find(rule.masked, channel) != rule.masked.end()) continue;
+    std::copy_n(input.values.begin() + channel * points, points, baseline.values.begin() + channel * points);
+  }
+  return baseline;
+}
+
+Readout readout_of(const ScenarioRule& rule, const Domain& domain) {
+  if (rule.query == ScenarioRule::Where::region) return mean_over(rule.region, domain, rule.channel);
+  if (rule.query == ScenarioRule::Where::weights) return Readout::of_weights(rule.weights, domain.points());
+  const std::int64_t point = rule.query == ScenarioRule::Where::index      ? domain.point(rule.index)
+                             : rule.query == ScenarioRule::Where::position ? domain.nearest(rule.position)
+                                                                           : domain.centre();
+  return Query{.point = point, .channel = rule.channel};
+}
+
 }  // namespace
 
 std::optional<Region> parse_region(std::string_view who, const std::string& text) {
@@ -87,54 +136,6 @@ Readout mean_over(const Region& region, const Domain& domain, int channel) {
   return Readout(terms);
 }
 
-namespace {
-
-Partition partition_of(const ScenarioRule& rule, const Domain& domain) {
-  if (rule.players == ScenarioRule::Players::blocks) return Partition::blocks(domain, rule.blocks);
-  if (rule.players == ScenarioRule::Players::labels) return Partition::from_labels(domain, rule.labels);
-  return Partition::one_player_per_point(domain);
-}
-
-FieldBatch baseline_of(const ScenarioRule& rule, const FieldBatch& input) {
-  FieldBatch baseline = FieldBatch::zeros(input.domain, 1, input.channels);
-  if (rule.baseline == ScenarioRule::Hidden::mean) {
-    require(static_cast<int>(rule.means.size()) == input.channels, "scenario: means=", rule.means.size(),
-            " (the input has ", input.channels, " channels). Give one mean for each channel.");
-    for (std::size_t i = 0; i < baseline.values.size(); ++i)
-      baseline.values[i] = rule.means[i / static_cast<std::size_t>(input.domain.points())];
-  }
-  if (rule.baseline == ScenarioRule::Hidden::field) {
-    require(rule.hidden.batch == 1 && rule.hidden.channels == input.channels &&
-                rule.hidden.domain.points() == input.domain.points(),
-            "scenario: baseline=", rule.hidden.channels, " channels of ", rule.hidden.domain.points(),
-            " points (the input has ", input.channels, " of ", input.domain.points(),
-            "). Give a baseline of the input's shape.");
-    baseline.values = rule.hidden.values;
-  }
-  if (rule.masked.empty()) return baseline;
-  for (const int channel : rule.masked) {
-    require(channel >= 0 && channel < input.channels, "scenario: masked channel=", channel,
-            " (the input has the channels 0..", input.channels - 1, "). Name one of them.");
-  }
-  const auto points = static_cast<std::ptrdiff_t>(input.domain.points());
-  for (int channel = 0; channel < input.channels; ++channel) {
-    if (std::ranges::find(rule.masked, channel) != rule.masked.end()) continue;
-    std::copy_n(input.values.begin() + channel * points, points, baseline.values.begin() + channel * points);
-  }
-  return baseline;
-}
-
-Readout readout_of(const ScenarioRule& rule, const Domain& domain) {
-  if (rule.query == ScenarioRule::Where::region) return mean_over(rule.region, domain, rule.channel);
-  if (rule.query == ScenarioRule::Where::weights) return Readout::of_weights(rule.weights, domain.points());
-  const std::int64_t point = rule.query == ScenarioRule::Where::index      ? domain.point(rule.index)
-                             : rule.query == ScenarioRule::Where::position ? domain.nearest(rule.position)
-                                                                           : domain.centre();
-  return Query{.point = point, .channel = rule.channel};
-}
-
-}  // namespace
-
 std::string ScenarioRule::describe() const {
   const std::string who = players == Players::blocks   ? message(blocks, " blocks")
                           : players == Players::labels ? "labels"
@@ -165,15 +166,6 @@ Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field, const 
   coarse.hidden = strided(rule.hidden, shape);
   return make_scenario(coarse, strided(field, shape));
 }
-
-namespace {
-
-void require_own(const Domain& mesh, const Resolution& resolution) {
-  require(resolution == Resolution(static_cast<int>(mesh.points())), "resolution: points=", resolution,
-          " (the domain is a ", mesh.describe(), ", which has one resolution). Use ", mesh.points(), ".");
-}
-
-}  // namespace
 
 Resolution::Resolution(std::vector<int> shape) : numbers_(std::move(shape)) {
   const auto differs = [this](int points) { return points != numbers_.front(); };

@@ -196,6 +196,9 @@ void complete(std::vector<Column> columns, const Json& request, const pde::Probl
   write_file(path, hdf5_bytes(columns, written_metadata(request, problem, columns)));
 }
 
+constexpr std::int64_t fewest = 10;  ///< one for testing, one for validation, and some to learn from
+constexpr std::size_t most_resolutions = 7;
+
 }  // namespace
 
 FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
@@ -357,13 +360,6 @@ Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t
                                joined(wanted.shares, ":"), " seed ", seed);
   return data;
 }
-
-namespace {
-
-constexpr std::int64_t fewest = 10;  ///< one for testing, one for validation, and some to learn from
-constexpr std::size_t most_resolutions = 7;
-
-}  // namespace
 
 std::vector<Resolution> usual_resolutions(const Domain& domain) {
   std::vector<Resolution> all = halved_resolutions(domain, 16);

@@ -207,6 +207,22 @@ void save(std::string& bytes, const Held<Stored>& values) {
   }
 }
 
+constexpr std::string_view ending = ".npy";
+
+/// The archive in memory. Throws DataError with the library's reason.
+zip_t* opened(const std::string& bytes, const std::string& name) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_t* archive = nullptr;
+  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  if (source != nullptr) archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
+  if (source != nullptr && archive == nullptr) zip_source_free(source);
+  const std::string why = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  require<DataError>(archive != nullptr, "npz: file=", name, " (", why, "). Write it again with numpy.savez.");
+  return archive;
+}
+
 }  // namespace
 
 std::string shape_text(const std::vector<std::int64_t>& shape) { return "[" + joined(shape, ",") + "]"; }
@@ -298,26 +314,6 @@ NpyArray read_npy(const std::filesystem::path& path) {
 }
 
 void write_npy(const std::filesystem::path& path, const NpyArray& array) { write_file(path, format_npy(array)); }
-
-namespace {
-
-constexpr std::string_view ending = ".npy";
-
-/// The archive in memory. Throws DataError with the library's reason.
-zip_t* opened(const std::string& bytes, const std::string& name) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_t* archive = nullptr;
-  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  if (source != nullptr) archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
-  if (source != nullptr && archive == nullptr) zip_source_free(source);
-  const std::string why = zip_error_strerror(&error);
-  zip_error_fini(&error);
-  require<DataError>(archive != nullptr, "npz: file=", name, " (", why, "). Write it again with numpy.savez.");
-  return archive;
-}
-
-}  // namespace
 
 NpzFile::NpzFile(std::string bytes, std::string name)
     : bytes_(std::move(bytes)), name_(std::move(name)), archive_(opened(bytes_, name_), &zip_discard) {}
