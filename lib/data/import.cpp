@@ -105,21 +105,19 @@ class Adapter : public ImportSource {
   std::vector<std::string> files() const final { return source_.files(); }
   Json options() const final {
     Json options = source_.options();
-    options.update(own_options());
+    options.update(own_options_);
     return options;
   }
   Json facts() const final {
     Json facts = source_.facts();
-    const std::string own = note();
-    if (!own.empty()) facts["notes"].push_back(own);
+    if (!note_.empty()) facts["notes"].push_back(note_);
     return facts;
   }
 
  protected:
-  virtual Json own_options() const = 0;
-  virtual std::string note() const = 0;
-
   const ImportSource& source_;
+  Json own_options_;
+  std::string note_;  ///< empty for none
 };
 
 /// The samples of a source whose values are all finite, in their order. The numbers of the others are the option
@@ -128,16 +126,22 @@ class Adapter : public ImportSource {
 class FiniteSamples final : public Adapter {
  public:
   explicit FiniteSamples(const ImportSource& source) : Adapter(source) {
+    std::vector<std::int64_t> skipped;
     for (std::int64_t sample = 0; sample < source.samples(); ++sample) {
       throw_if_stopped("data import");
       Pairs pair;
       source.read(sample, 1, pair);
       const auto finite = [](float value) { return std::isfinite(value); };
       const bool whole = std::ranges::all_of(pair.inputs, finite) && std::ranges::all_of(pair.targets, finite);
-      (whole ? kept_ : skipped_).push_back(sample);
+      (whole ? kept_ : skipped).push_back(sample);
     }
     require<DataError>(!kept_.empty(), "data import: file=", source.files().front(), ", samples=", source.samples(),
                        " (each has values that are not finite). Correct the file.");
+    own_options_ = {{"skip_nonfinite", skipped}};
+    if (skipped.empty()) return;
+    const bool one = skipped.size() == 1;
+    note_ = message(one ? "Sample " : "Samples ", joined(skipped), " of the source ", one ? "has" : "have",
+                    " values that are not finite. ", one ? "It is" : "They are", " left out.");
   }
 
   std::int64_t samples() const override { return std::ssize(kept_); }
@@ -147,15 +151,7 @@ class FiniteSamples final : public Adapter {
   }
 
  private:
-  Json own_options() const override { return {{"skip_nonfinite", skipped_}}; }
-  std::string note() const override {
-    if (skipped_.empty()) return "";
-    return message(skipped_.size() == 1 ? "Sample " : "Samples ", joined(skipped_), " of the source ",
-                   skipped_.size() == 1 ? "has" : "have", " values that are not finite. ",
-                   skipped_.size() == 1 ? "It is" : "They are", " left out.");
-  }
-
-  std::vector<std::int64_t> kept_, skipped_;
+  std::vector<std::int64_t> kept_;
 };
 
 /// A source on another grid of the same domain (core/field.hpp), which is the option `interpolate`, and a note.
@@ -164,14 +160,18 @@ class FiniteSamples final : public Adapter {
 class Interpolated final : public Adapter {
  public:
   Interpolated(const ImportSource& source, const Resolution& grid)
-      : Adapter(source), grid_(grid), input_(source.input()), output_(source.output()) {
-    shape_ = grid.shape(input_.domain.dimension());
+      : Adapter(source),
+        input_(source.input()),
+        output_(source.output()),
+        shape_(grid.shape(input_.domain.dimension())) {
     require(grid.fewest() >= 2, "data import: --interpolate=", grid, " (an axis has 2 points or more). Give more.");
     std::vector<Axis> axes;
     for (std::size_t axis = 0; axis < shape_.size(); ++axis)
       axes.push_back(input_.domain.axes()[axis].resampled(shape_[axis]));
     from_ = std::exchange(input_.domain, Domain::grid(std::move(axes)));
     output_.domain = input_.domain;
+    own_options_ = {{"interpolate", grid}};
+    note_ = message("The fields are interpolated from a ", from_.describe(), ".");
   }
 
   pde::Space input() const override { return input_; }
@@ -188,12 +188,9 @@ class Interpolated final : public Adapter {
     const FieldBatch found = opshap::interpolated({from_, count, channels, {old.begin(), old.end()}}, shape_);
     for (const double value : found.values) values.push_back(static_cast<float>(value));
   }
-  Json own_options() const override { return {{"interpolate", grid_}}; }
-  std::string note() const override { return message("The fields are interpolated from a ", from_.describe(), "."); }
 
-  Resolution grid_;
-  std::vector<int> shape_;
   pde::Space input_, output_;
+  std::vector<int> shape_;
   Domain from_;
 };
 
