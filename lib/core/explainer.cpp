@@ -24,10 +24,9 @@ std::optional<std::vector<double>> constants_of(const FieldBatch& field) {
   std::vector<double> found;
   const auto points = static_cast<std::size_t>(field.domain.points());
   for (int channel = 0; channel < field.channels; ++channel) {
-    const auto first = field.values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(channel) * points);
-    if (!std::all_of(first, first + static_cast<std::ptrdiff_t>(points), [&](double v) { return v == *first; }))
-      return std::nullopt;
-    found.push_back(*first);
+    const auto values = std::span(field.values).subspan(static_cast<std::size_t>(channel) * points, points);
+    if (std::ranges::any_of(values, [&](double v) { return v != values.front(); })) return std::nullopt;
+    found.push_back(values.front());
   }
   return found;
 }

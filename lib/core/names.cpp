@@ -59,9 +59,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   for (const std::string& candidate : candidates) {
     if (name.size() >= 2 && candidate.starts_with(name)) return candidate;
   }
-  const auto best = std::min_element(
-      candidates.begin(), candidates.end(),
-      [name](const std::string& a, const std::string& b) { return levenshtein(name, a) < levenshtein(name, b); });
+  const auto best = std::ranges::min_element(
+      candidates, {}, [name](const std::string& candidate) { return levenshtein(name, candidate); });
   return best == candidates.end() || levenshtein(name, *best) > (name.size() + 2) / 3 ? "" : *best;
 }
 
@@ -81,8 +80,7 @@ void throw_unknown_name(std::string_view kind, std::string_view name, const std:
 bool is_plain_name(std::string_view name) {
   constexpr std::size_t longest = 200;
   const auto allowed = [](char letter) { return static_cast<unsigned char>(letter) >= ' ' && letter != '/'; };
-  return !name.empty() && name.size() <= longest && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), allowed);
+  return !name.empty() && name.size() <= longest && name.front() != '.' && std::ranges::all_of(name, allowed);
 }
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {

@@ -17,13 +17,11 @@ class Advection1d final : public MadeOfParameters<Advection1d, Evolution> {
   std::string_view scheme() const override { return "each Fourier mode times its phase, exact for the grid's modes"; }
 
   Space input() const override { return {{{"u", "1"}}, Domain::unit({1024})}; }
-  Space output() const override { return input(); }
   std::vector<Invariant> invariants() const override {
     return {{"mean_drift", 1e-13, "Report this: no setting can break the law."},
             {"energy_drift", 1e-13, "Give a field without waves as short as two cells."}};
   }
   double target_time() const override { return 0.3; }
-  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
   Sample draw(const Rng& root, std::uint64_t sample) const override { return mixed_1d(input().domain, root, sample); }
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;

@@ -32,7 +32,6 @@ class AllenCahn1d final : public MadeOfParameters<AllenCahn1d, Evolution> {
   }
 
   Space input() const override { return {{{"u", "1"}}, Domain::unit({1024})}; }
-  Space output() const override { return input(); }
   std::vector<Invariant> invariants() const override {
     const std::string remedy = "Use a smaller dt.";
     // A field with a jump is not held by any grid: it rings there, and its energy is that of its waves.

@@ -211,7 +211,6 @@ class Burgers1d final : public MadeOfParameters<Burgers1d, Evolution> {
   }
 
   Space input() const override { return {{{"u", "1"}}, Domain::unit({1024})}; }
-  Space output() const override { return input(); }
   std::vector<Invariant> invariants() const override {
     return {{"mean_drift", 1e-13, "Use a smaller dt."},
             {"energy_growth", 1e-12, "Use a smaller dt."},

@@ -44,14 +44,12 @@ class DiffusionSorption1d final : public MadeOfParameters<DiffusionSorption1d, E
   Space input() const override {
     return {{{"u", "1"}}, Domain::grid({Axis::nodes(grid_points(name(), parameters_, most_points))})};
   }
-  Space output() const override { return input(); }
   std::vector<Invariant> invariants() const override {
     return {{"content_imbalance", 1e-4, "Use smaller tolerances."},
             {"range_left", 1e-6, "Use smaller tolerances."},
             {"rise_in_x", 1e-6, "Use smaller tolerances, or an initial field that falls."}};
   }
   double target_time() const override { return 250; }
-  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;

@@ -43,7 +43,6 @@ class GrayScott2d final : public MadeOfParameters<GrayScott2d, Evolution> {
     const int points = grid_points(name(), parameters_, 4096);
     return {{{"u", "1"}, {"v", "1"}}, Domain::grid({Axis::ring(points, side), Axis::ring(points, side)})};
   }
-  Space output() const override { return input(); }
   std::vector<Invariant> invariants() const override {
     const std::string remedy = "Use a smaller dt.", ripples = "Use more points, or solver=resolved.";
     // The trapezoidal rule itself is off by some 1e-5 with dt = 1. The ripples are those of the paper's grid, whose tail

@@ -12,10 +12,8 @@ class HeatEquation : public Evolution {
   explicit HeatEquation(std::string_view who, std::vector<Parameter> parameters);
 
   std::string_view scheme() const override { return "each Fourier mode times its decay, exact for the grid's modes"; }
-  Space output() const override { return input(); }
   std::vector<Invariant> invariants() const override;
   double target_time() const override { return 0.5; }
-  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
 };

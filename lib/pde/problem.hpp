@@ -184,7 +184,10 @@ class Evolution : public Problem {
   /// The operator to be learned maps the field at time 0 to the field at this time.
   virtual double target_time() const = 0;
   /// Nothing when the scheme is exact in time or controls its own steps.
-  virtual std::optional<TimeStepping> time_stepping() const = 0;
+  virtual std::optional<TimeStepping> time_stepping() const { return std::nullopt; }
+
+  /// A field like the input, at another time.
+  Space output() const override { return input(); }
 
   /// All that the equation evolves. The input of a data set may be a part of it, where the rest starts at 0.
   virtual Space state() const { return input(); }

@@ -239,7 +239,6 @@ class ShallowWater2d final : public MadeOfParameters<ShallowWater2d, Evolution> 
     const int points = grid_points(name(), parameters_, 4096);
     return {{{"h", "m"}}, Domain::grid({Axis::cells(points), Axis::cells(points)})};
   }
-  Space output() const override { return input(); }
   Space state() const override { return {{{"h", "m"}, {"hu", "m^2/s"}, {"hv", "m^2/s"}}, input().domain}; }
   std::vector<Invariant> invariants() const override {
     return {{"mass_drift", 1e-13, "Report this: no setting can break the law."},
@@ -247,7 +246,6 @@ class ShallowWater2d final : public MadeOfParameters<ShallowWater2d, Evolution> 
             {"dryness", 0, "Give deeper water."}};
   }
   double target_time() const override { return 0.25; }
-  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
