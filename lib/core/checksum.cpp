@@ -8,15 +8,11 @@
 
 namespace opshap {
 
-namespace {
-
-std::string hexadecimal(std::uint64_t number) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
-  return digits;
+std::string hexadecimal(std::uint64_t number, int digits) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%0*llx", digits, static_cast<unsigned long long>(number));
+  return text;
 }
-
-}  // namespace
 
 std::uint32_t crc32c(std::span<const std::byte> bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
@@ -26,17 +22,15 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
 
 std::uint32_t crc32c(std::string_view text) { return crc32c(std::as_bytes(std::span(text))); }
 
-std::string xxh64(std::string_view bytes) { return hexadecimal(XXH64(bytes.data(), bytes.size(), 0)); }
+std::string xxh64(std::string_view bytes) { return hexadecimal(XXH64(bytes.data(), bytes.size(), 0), 16); }
 
-Xxh64::Xxh64() : state_(XXH64_createState(), [](void* state) { XXH64_freeState(static_cast<XXH64_state_t*>(state)); }) {
+Xxh64::Xxh64() : state_(XXH64_createState(), XXH64_freeState) {
   if (!state_) throw std::bad_alloc();
-  XXH64_reset(static_cast<XXH64_state_t*>(state_.get()), 0);
+  XXH64_reset(state_.get(), 0);
 }
 
-void Xxh64::add(std::span<const std::byte> piece) {
-  XXH64_update(static_cast<XXH64_state_t*>(state_.get()), piece.data(), piece.size());
-}
+void Xxh64::add(std::span<const std::byte> piece) { XXH64_update(state_.get(), piece.data(), piece.size()); }
 
-std::string Xxh64::digits() const { return hexadecimal(XXH64_digest(static_cast<const XXH64_state_t*>(state_.get()))); }
+std::string Xxh64::digits() const { return hexadecimal(XXH64_digest(state_.get()), 16); }
 
 }  // namespace opshap

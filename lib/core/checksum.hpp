@@ -7,7 +7,12 @@
 #include <string>
 #include <string_view>
 
+struct XXH64_state_s;
+
 namespace opshap {
+
+/// A number in so many hexadecimal digits, with zeros in front.
+std::string hexadecimal(std::uint64_t number, int digits);
 
 /// CRC-32C (Castagnoli, reflected), the checksum of the data files. crc32c("123456789") = e3069283.
 std::uint32_t crc32c(std::span<const std::byte> bytes);
@@ -25,7 +30,7 @@ class Xxh64 {
   std::string digits() const;
 
  private:
-  std::shared_ptr<void> state_;
+  std::shared_ptr<XXH64_state_s> state_;
 };
 
 }  // namespace opshap

@@ -10,9 +10,23 @@ namespace opshap {
 
 namespace {
 
-void fill_grand(std::span<std::uint64_t> row, int players) {
-  std::fill(row.begin(), row.end(), ~std::uint64_t{0});
-  if (const int rest = players % 64; rest != 0) row.back() = (std::uint64_t{1} << rest) - 1;
+/// N \ S in the place of S.
+void complement(std::span<std::uint64_t> row, int players) {
+  for (std::uint64_t& word : row) word = ~word;
+  if (const int rest = players % 64; rest != 0) row.back() &= (std::uint64_t{1} << rest) - 1;
+}
+
+/// Transposes a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, section 7-3), bit j of word i to bit i of
+/// word j.
+void transpose(std::array<std::uint64_t, 64>& block) {
+  std::uint64_t mask = 0x00000000FFFFFFFF;
+  for (std::size_t half = 32; half != 0; half /= 2, mask ^= mask << half) {
+    for (std::size_t low = 0; low < 64; low = ((low | half) + 1) & ~half) {
+      const std::uint64_t swapped = ((block[low] >> half) ^ block[low | half]) & mask;
+      block[low] ^= swapped << half;
+      block[low | half] ^= swapped;
+    }
+  }
 }
 
 }  // namespace
@@ -23,10 +37,6 @@ Coalitions::Coalitions(int players, std::size_t count)
           "). Use fewer players, for example by grouping cells.");
   resize(count);
 }
-
-void Coalitions::reserve(std::size_t count) { words_.reserve(count * words_per_row_); }
-
-void Coalitions::clear() { resize(0); }
 
 void Coalitions::resize(std::size_t count) {
   words_.resize(count * words_per_row_, 0);
@@ -46,23 +56,17 @@ void Coalitions::append(std::span<const std::uint64_t> row) {
   const bool own = row.data() >= words_.data() && row.data() < words_.data() + words_.size();
   const auto offset = own ? row.data() - words_.data() : 0;
   resize(count_ + 1);
-  const std::uint64_t* from = own ? words_.data() + offset : row.data();
-  std::copy_n(from, words_per_row_, this->row(count_ - 1).data());
+  std::copy_n(own ? words_.data() + offset : row.data(), words_per_row_, this->row(count_ - 1).data());
 }
 
-void Coalitions::append_empty() { resize(count_ + 1); }
-
 void Coalitions::append_grand() {
-  resize(count_ + 1);
-  fill_grand(row(count_ - 1), players_);
+  append_empty();
+  complement(row(count_ - 1), players_);
 }
 
 void Coalitions::append_complement(std::span<const std::uint64_t> row) {
   append(row);
-  std::vector<std::uint64_t> grand(words_per_row_);
-  fill_grand(grand, players_);
-  auto added = this->row(count_ - 1);
-  for (std::size_t word = 0; word < words_per_row_; ++word) added[word] = ~added[word] & grand[word];
+  complement(this->row(count_ - 1), players_);
 }
 
 bool Coalitions::contains(std::size_t index, int player) const { return opshap::contains(row(index), player); }
@@ -107,23 +111,6 @@ std::string to_string(std::span<const std::uint64_t> row, int players) {
   if (members > shown) text += ", ... (" + std::to_string(members) + " of " + std::to_string(players) + " players)";
   return text + "}";
 }
-
-namespace {
-
-/// Transposes a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, section 7-3), bit j of word i to bit i of
-/// word j.
-void transpose(std::array<std::uint64_t, 64>& block) {
-  std::uint64_t mask = 0x00000000FFFFFFFF;
-  for (std::size_t half = 32; half != 0; half /= 2, mask ^= mask << half) {
-    for (std::size_t low = 0; low < 64; low = ((low | half) + 1) & ~half) {
-      const std::uint64_t swapped = ((block[low] >> half) ^ block[low | half]) & mask;
-      block[low] ^= swapped << half;
-      block[low | half] ^= swapped;
-    }
-  }
-}
-
-}  // namespace
 
 CoalitionColumns::CoalitionColumns(const Coalitions& coalitions, std::size_t first, std::size_t count)
     : players_(coalitions.players()),
@@ -171,8 +158,7 @@ double KernelLaw::probability(int size) const {
 }
 
 int KernelLaw::draw_size(Rng& rng) const {
-  const double u = rng.uniform();
-  const auto place = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, u);
+  const auto place = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, rng.uniform());
   const int j = static_cast<int>(place - cumulative_.begin()) + 1;
   return (rng.bits32() & 1) != 0 ? j : players_ - j;
 }
@@ -186,8 +172,7 @@ void KernelLaw::draw_subset(Rng& rng, int size, std::span<std::uint64_t> row) co
     const int player = static_cast<int>(rng.below(static_cast<std::uint64_t>(last) + 1));
     flip(contains(row, player) ? last : player);
   }
-  if (drawn == size) return;
-  for (int player = 0; player < players_; ++player) flip(player);  // the complement of what was drawn
+  if (drawn != size) complement(row, players_);
 }
 
 }  // namespace opshap

@@ -26,8 +26,8 @@ class Coalitions {
   std::size_t size() const { return count_; }
   std::size_t words_per_row() const { return words_per_row_; }
 
-  void reserve(std::size_t count);
-  void clear();
+  void reserve(std::size_t count) { words_.reserve(count * words_per_row_); }
+  void clear() { resize(0); }
   /// Rows added are empty coalitions.
   void resize(std::size_t count);
 
@@ -36,7 +36,7 @@ class Coalitions {
   std::span<std::uint64_t> row(std::size_t index);
 
   void append(std::span<const std::uint64_t> row);
-  void append_empty();
+  void append_empty() { resize(count_ + 1); }
   void append_grand();
   /// Appends N \ S for the S of a row. The row may belong to this batch.
   void append_complement(std::span<const std::uint64_t> row);

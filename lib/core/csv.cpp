@@ -1,12 +1,11 @@
 #include "core/csv.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/names.hpp"
 
 namespace opshap {
 
@@ -49,14 +48,6 @@ std::vector<CsvLine> csv_lines(std::string_view text, const std::string& file, s
   return lines;
 }
 
-template <typename Number>
-std::optional<Number> all_of_it(std::string_view text) {
-  Number number{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 const std::string& CsvRow::text(std::string_view column) const {
@@ -66,13 +57,13 @@ const std::string& CsvRow::text(std::string_view column) const {
 
 double CsvRow::number(std::string_view column, char until) const {
   const std::string_view cell = text(column);
-  const auto found = all_of_it<double>(until == '\0' ? cell : cell.substr(0, cell.find(until)));
+  const auto found = number_of<double>(until == '\0' ? cell : cell.substr(0, cell.find(until)));
   if (!found || !std::isfinite(*found)) refuse(column, "is not a finite number");
   return *found;
 }
 
 std::int64_t CsvRow::whole(std::string_view column) const {
-  const auto found = all_of_it<std::int64_t>(text(column));
+  const auto found = number_of<std::int64_t>(text(column));
   if (!found) refuse(column, "is not a whole number");
   return *found;
 }
@@ -104,10 +95,7 @@ std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file, co
   for (std::size_t i = 1; i < lines.size(); ++i) {
     require<DataError>(lines[i].cells.size() == width, "csv: path=", file, ":", lines[i].number,
                        ", cells=", lines[i].cells.size(), " (the heading has ", width, "). Make the file again.");
-    CsvRow& row = rows.emplace_back();
-    row.heading_ = heading;
-    row.line_ = lines[i].number;
-    row.cells_ = lines[i].cells;
+    rows.emplace_back(heading, lines[i].number, lines[i].cells);
   }
   return rows;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace opshap {
@@ -21,20 +22,19 @@ class CsvRow {
   /// The same of a whole number.
   std::int64_t whole(std::string_view column) const;
 
- private:
-  friend std::vector<CsvRow> parse_csv(std::string_view, const std::string&, const std::vector<std::string>&,
-                                       std::string_view);
-
   /// What all rows of a file share.
   struct Heading {
     std::string file;
     std::map<std::string, std::size_t, std::less<>> place_of;
   };
+  CsvRow(std::shared_ptr<const Heading> heading, std::size_t line, std::vector<std::string> cells)
+      : heading_(std::move(heading)), line_(line), cells_(std::move(cells)) {}
 
+ private:
   [[noreturn]] void refuse(std::string_view column, std::string_view why) const;
 
   std::shared_ptr<const Heading> heading_;
-  std::size_t line_ = 0;
+  std::size_t line_;
   std::vector<std::string> cells_;
 };
 

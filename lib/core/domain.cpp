@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -11,16 +12,9 @@
 
 #define BOOST_ALLOW_DEPRECATED_HEADERS  // Boost.Geometry 1.74 includes one, and every compilation would say so.
 
-#include <algorithm>
 #include <boost/geometry.hpp>
 #include <boost/geometry/geometries/point.hpp>
 #include <boost/geometry/index/rtree.hpp>
-#include <cmath>
-#include <cstddef>
-#include <iterator>
-#include <numeric>
-#include <optional>
-#include <utility>
 
 namespace opshap {
 
@@ -68,6 +62,37 @@ double cell_volume(const Mesh& mesh, const std::int64_t* corners) {
   return std::abs(apart(1, 0) * apart(2, 1) - apart(1, 1) * apart(2, 0)) / 2;
 }
 
+/// Smallest and largest coordinate of the mesh's points.
+std::pair<double, double> bounds(const Mesh& mesh, int axis) {
+  double least = mesh.coordinate(0, axis), most = least;
+  for (std::int64_t point = 1; point < mesh.size(); ++point) {
+    least = std::min(least, mesh.coordinate(point, axis));
+    most = std::max(most, mesh.coordinate(point, axis));
+  }
+  return {least, most};
+}
+
+std::int64_t nearest_of_mesh(const Mesh& mesh, const std::vector<double>& position) {
+  std::int64_t best = 0;
+  double least = HUGE_VAL;
+  for (std::int64_t point = 0; point < mesh.size(); ++point) {
+    double distance = 0;
+    for (int axis = 0; axis < mesh.dimension; ++axis)
+      distance = std::hypot(distance, mesh.coordinate(point, axis) - position[static_cast<std::size_t>(axis)]);
+    if (distance < least) {
+      best = point;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+void require_axis(int points, int least, double extent) {
+  require(points >= least, "domain: points=", points, " (an axis needs at least ", least, "). Give a larger number.");
+  require(std::isfinite(extent) && extent > 0, "domain: extent=", extent,
+          " (an axis has a positive length). Give a positive number.");
+}
+
 }  // namespace
 
 Mesh Mesh::of_points(int dimension, std::vector<double> points, std::vector<double> volumes,
@@ -109,41 +134,22 @@ std::string Mesh::describe() const {
                  dimension == 1 ? " edges" : " triangles");
 }
 
-namespace {
-
-void require_axis(int points, int least, double extent) {
-  require(points >= least, "domain: points=", points, " (an axis needs at least ", least, "). Give a larger number.");
-  require(std::isfinite(extent) && extent > 0, "domain: extent=", extent,
-          " (an axis has a positive length). Give a positive number.");
-}
-
-}  // namespace
-
 Axis Axis::ring(int points, double extent, double origin) {
   require_axis(points, 1, extent);
   return {.points = points, .origin = origin, .extent = extent, .intervals = static_cast<double>(points)};
 }
 
 Axis Axis::cells(int points, double extent, double origin, bool periodic) {
-  require_axis(points, 1, extent);
-  return {.points = points,
-          .origin = origin,
-          .extent = extent,
-          .intervals = static_cast<double>(points),
-          .offset = 0.5,
-          .centring = Centring::cell,
-          .periodic = periodic};
+  Axis axis = ring(points, extent, origin);
+  axis.offset = 0.5;
+  axis.centring = Centring::cell;
+  axis.periodic = periodic;
+  return axis;
 }
 
 Axis Axis::nodes(int points, double extent, double origin) {
   require_axis(points, 2, extent);
-  return {.points = points,
-          .origin = origin,
-          .extent = extent,
-          .intervals = static_cast<double>(points - 1),
-          .offset = 0,
-          .centring = Centring::node,
-          .periodic = false};
+  return {.points = points, .origin = origin, .extent = extent, .intervals = points - 1.0, .periodic = false};
 }
 
 Axis Axis::closed(int points, double extent, double origin) {
@@ -201,35 +207,6 @@ std::string Axis::describe() const {
                                             : "",
                  periodic ? ", periodic" : "");
 }
-
-namespace {
-
-/// Smallest and largest coordinate of the mesh's points.
-std::pair<double, double> bounds(const Mesh& mesh, int axis) {
-  double least = mesh.coordinate(0, axis), most = least;
-  for (std::int64_t point = 1; point < mesh.size(); ++point) {
-    least = std::min(least, mesh.coordinate(point, axis));
-    most = std::max(most, mesh.coordinate(point, axis));
-  }
-  return {least, most};
-}
-
-std::int64_t nearest_of_mesh(const Mesh& mesh, const std::vector<double>& position) {
-  std::int64_t best = 0;
-  double least = HUGE_VAL;
-  for (std::int64_t point = 0; point < mesh.size(); ++point) {
-    double distance = 0;
-    for (int axis = 0; axis < mesh.dimension; ++axis)
-      distance = std::hypot(distance, mesh.coordinate(point, axis) - position[static_cast<std::size_t>(axis)]);
-    if (distance < least) {
-      best = point;
-      least = distance;
-    }
-  }
-  return best;
-}
-
-}  // namespace
 
 Domain Domain::grid(std::vector<Axis> axes) {
   require(axes.size() == 1 || axes.size() == 2, "domain: dimension=", axes.size(),
@@ -466,12 +443,8 @@ std::vector<Vector> cell_of(const Place& place, const Index& index, std::vector<
   }
   for (std::size_t corner = 0; corner < cell.size();) {
     const auto other = nearer_to_corner(place, cell[corner], index);
-    if (!other) {
-      ++corner;
-      continue;
-    }
-    cell = nearer(cell, *other);
-    corner = 0;
+    if (other) cell = nearer(cell, *other);
+    corner = other ? 0 : corner + 1;
   }
   return cell;
 }
@@ -499,11 +472,7 @@ Mesh point_cloud(int dimension, std::vector<double> points) {
   const auto count = points.size() / static_cast<std::size_t>(std::max(dimension, 1));
   Mesh cloud = Mesh::of_points(dimension, std::move(points), std::vector<double>(count, 1.0));  // checks the points
   for (int axis = 0; axis < dimension; ++axis) {
-    double least = cloud.coordinate(0, axis), most = least;
-    for (std::int64_t point = 1; point < cloud.size(); ++point) {
-      least = std::min(least, cloud.coordinate(point, axis));
-      most = std::max(most, cloud.coordinate(point, axis));
-    }
+    const auto [least, most] = bounds(cloud, axis);
     require(least < most, "point cloud: axis=", axis, " (all points have the coordinate ", least,
             " there, so they share out no volume). Give volumes, or leave the axis out.");
   }
@@ -524,11 +493,7 @@ MeshBlocks mesh_blocks(const Mesh& mesh, int blocks) {
   const int per_axis = blocks_per_axis(mesh.dimension, blocks);
   std::vector<int> block_of(static_cast<std::size_t>(mesh.size()), 0);
   for (int axis = mesh.dimension - 1; axis >= 0; --axis) {
-    double least = mesh.coordinate(0, axis), most = least;
-    for (std::int64_t point = 1; point < mesh.size(); ++point) {
-      least = std::min(least, mesh.coordinate(point, axis));
-      most = std::max(most, mesh.coordinate(point, axis));
-    }
+    const auto [least, most] = bounds(mesh, axis);
     for (std::size_t point = 0; point < block_of.size(); ++point) {
       // Points of one coordinate are all on the near border.
       const double from_border = mesh.coordinate(static_cast<std::int64_t>(point), axis) - least;
@@ -538,8 +503,7 @@ MeshBlocks mesh_blocks(const Mesh& mesh, int blocks) {
   }
   MeshBlocks found{.count = blocks, .of_player = block_of, .player_of = {}};
   std::ranges::sort(found.of_player);
-  const auto repeated = std::ranges::unique(found.of_player);
-  found.of_player.erase(repeated.begin(), repeated.end());
+  found.of_player.erase(std::ranges::unique(found.of_player).begin(), found.of_player.end());
   for (const int block : block_of)
     found.player_of.push_back(std::ranges::lower_bound(found.of_player, block) - found.of_player.begin());
   return found;

@@ -3,42 +3,37 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace opshap {
 
 /// Something that cannot be done, said in one sentence: *who: name=value (why it cannot work). What to do.*
-class Error : public std::runtime_error {
- public:
+struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// The caller can fix it: a wrong name, a budget too small, a query outside the grid. Exit code 2.
-class InvalidArgument : public Error {
- public:
+struct InvalidArgument : Error {
   using Error::Error;
 };
 
 /// A singular system, a non-finite loss or game value. Exit code 3.
-class NumericalError : public Error {
- public:
+struct NumericalError : Error {
   using Error::Error;
 };
 
 /// A file that is missing, stale, malformed or corrupt. Exit code 3.
-class DataError : public Error {
- public:
+struct DataError : Error {
   using Error::Error;
 };
 
 /// The machine cannot do it: a full disk, a reference BLAS in a timing run, a GPU that is not there. Exit code 4.
-class EnvironmentError : public Error {
- public:
+struct EnvironmentError : Error {
   using Error::Error;
 };
 
 /// Stopped by a signal or a limit before the end; running the same command again resumes. Exit code 6.
-class Stopped : public Error {
- public:
+struct Stopped : Error {
   using Error::Error;
 };
 
@@ -48,6 +43,14 @@ std::string message(const Parts&... parts) {
   std::ostringstream out;
   (out << ... << parts);
   return out.str();
+}
+
+/// The items, streamed one after the other with a separator between them.
+template <typename Items>
+std::string joined(const Items& items, std::string_view separator = ", ") {
+  std::string text;
+  for (const auto& item : items) text += message(text.empty() ? "" : separator, item);
+  return text;
 }
 
 /// Throws `E` with the streamed parts unless `condition` holds. Checked in every build type.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <numeric>
 #include <optional>
 
@@ -17,13 +16,7 @@ namespace {
 /// "0.5", or "0.5,2" with several channels; "zero" where all are 0. Six digits: float32 has about seven.
 std::string constants(const std::vector<double>& means) {
   if (std::ranges::all_of(means, [](double mean) { return mean == 0; })) return "zero";
-  std::string text;
-  for (const double mean : means) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.6g", mean);
-    text += message(text.empty() ? "" : ",", digits);
-  }
-  return text;
+  return joined(means, ",");
 }
 
 /// The constant of each channel; nothing where a channel is not constant.
@@ -31,10 +24,9 @@ std::optional<std::vector<double>> constants_of(const FieldBatch& field) {
   std::vector<double> found;
   const auto points = static_cast<std::size_t>(field.domain.points());
   for (int channel = 0; channel < field.channels; ++channel) {
-    const auto first = field.values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(channel) * points);
-    if (!std::all_of(first, first + static_cast<std::ptrdiff_t>(points), [&](double v) { return v == *first; }))
-      return std::nullopt;
-    found.push_back(*first);
+    const auto values = std::span(field.values).subspan(static_cast<std::size_t>(channel) * points, points);
+    if (std::ranges::any_of(values, [&](double v) { return v != values.front(); })) return std::nullopt;
+    found.push_back(values.front());
   }
   return found;
 }
@@ -43,16 +35,13 @@ std::string baseline_in_words(const ScenarioRule& rule) {
   if (rule.baseline == ScenarioRule::Hidden::zero) return "zero";
   if (rule.baseline == ScenarioRule::Hidden::mean) return constants(rule.means);
   if (const auto found = constants_of(rule.hidden)) return constants(*found);
-  char digits[9];
-  std::snprintf(digits, sizeof digits, "%08x", crc32c(std::as_bytes(std::span(rule.hidden.values))));
-  return message("a field of ", rule.hidden.domain.points(), " points, crc32c ", digits);
+  return message("a field of ", rule.hidden.domain.points(), " points, crc32c ",
+                 hexadecimal(crc32c(std::as_bytes(std::span(rule.hidden.values))), 8));
 }
 
 }  // namespace
 
 TrainedFor trained_for(const Operator& op, const ScenarioRule& rule) {
-  std::string masked;
-  for (const int channel : rule.masked) masked += message(masked.empty() ? "" : ",", channel);
   std::string query = "centre";
   if (rule.query != ScenarioRule::Where::centre)
     query = rule.query == ScenarioRule::Where::index ? "index" : "position";
@@ -63,7 +52,7 @@ TrainedFor trained_for(const Operator& op, const ScenarioRule& rule) {
                                   : rule.players == ScenarioRule::Players::labels ? "labels"
                                                                                   : "points"},
                       {"baseline", baseline_in_words(rule)},
-                      {"masked channels", masked.empty() ? "all" : masked},
+                      {"masked channels", rule.masked.empty() ? "all" : joined(rule.masked, ",")},
                       {"channel", std::to_string(rule.channel)},
                       {"query", query}};
   if (const std::string checksum = op.checksum(); !checksum.empty()) facts["operator"] = checksum;

@@ -26,17 +26,14 @@ FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape) {
   std::vector<int> strides;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) strides.push_back(native.axes()[axis].stride_to(shape[axis]));
   FieldBatch coarse = FieldBatch::zeros(domain, fields.batch, fields.channels);
-  const int rows = shape.size() == 2 ? shape[0] : 1;
-  const int columns = shape.back();
-  const int row_stride = shape.size() == 2 ? strides[0] : 1;
-  const std::int64_t planes = fields.batch * fields.channels;
-  for (std::int64_t plane = 0; plane < planes; ++plane) {
+  const int rows = shape.size() == 2 ? shape[0] : 1, columns = shape.back();
+  for (std::int64_t plane = 0; plane < fields.batch * fields.channels; ++plane) {
     const double* from = fields.values.data() + plane * native.points();
     double* to = coarse.values.data() + plane * domain.points();
     for (int row = 0; row < rows; ++row) {
       for (int column = 0; column < columns; ++column) {
         to[row * columns + column] =
-            from[static_cast<std::int64_t>(row) * row_stride * native.shape().back() + column * strides.back()];
+            from[static_cast<std::int64_t>(row) * strides.front() * native.shape().back() + column * strides.back()];
       }
     }
   }
@@ -44,8 +41,7 @@ FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape) {
 }
 
 void require_finite(const FieldBatch& fields, const char* who) {
-  const auto bad =
-      std::find_if(fields.values.begin(), fields.values.end(), [](double value) { return !std::isfinite(value); });
+  const auto bad = std::ranges::find_if_not(fields.values, [](double value) { return std::isfinite(value); });
   if (bad == fields.values.end()) return;
   const std::int64_t flat = bad - fields.values.begin();
   const std::int64_t points = fields.domain.points();
@@ -80,18 +76,12 @@ void add_cubic(int points, double place, double* weights) {
 
 /// [to.points, from.points]: what each old value gives to each new one.
 std::vector<double> weights(const Axis& from, const Axis& to) {
-  if (!from.periodic) {
-    std::vector<double> all(static_cast<std::size_t>(to.points) * static_cast<std::size_t>(from.points));
-    for (int i = 0; i < to.points; ++i) {
-      const double place = (to.coordinate(i) - from.coordinate(0)) / from.spacing();
-      add_cubic(from.points, place, all.data() + static_cast<std::ptrdiff_t>(i) * from.points);
-    }
-    return all;
-  }
-  std::vector<double> all;
-  for (int i = 0; i < to.points; ++i) {
-    for (int j = 0; j < from.points; ++j)
-      all.push_back(cardinal(from.points, to.coordinate(i) - from.coordinate(j), from.extent));
+  std::vector<double> all(static_cast<std::size_t>(to.points) * static_cast<std::size_t>(from.points));
+  double* row = all.data();
+  for (int i = 0; i < to.points; ++i, row += from.points) {
+    if (!from.periodic) add_cubic(from.points, (to.coordinate(i) - from.coordinate(0)) / from.spacing(), row);
+    for (int j = 0; from.periodic && j < from.points; ++j)
+      row[j] = cardinal(from.points, to.coordinate(i) - from.coordinate(j), from.extent);
   }
   return all;
 }

@@ -10,35 +10,25 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <iostream>
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/names.hpp"
 #include "core/process.hpp"
 
 namespace opshap {
 
 std::string advice_on_shortage(int error_number) {
-  switch (error_number) {
-    case ENOSPC:
-    case EDQUOT:
-      return "Free some space or choose another folder; nothing was written.";
-    case EFBIG:
-      return "Raise `ulimit -f`, or choose a file system for larger files; nothing was written.";
-    case EIO:
-      return "Check the disk, or choose another folder.";
-    case EMFILE:
-    case ENFILE:
-      return "No file descriptor is left: raise `ulimit -n`, or close other programs.";
-    case ENOMEM:
-      return "No memory is left: raise `ulimit -v`, or close other programs.";
-    case EAGAIN:
-      return "No further process or thread is allowed: raise `ulimit -u`, or close other programs.";
-    default:
-      return "";
-  }
+  const auto is = [error_number](int number) { return error_number == number; };
+  if (is(ENOSPC) || is(EDQUOT)) return "Free some space or choose another folder; nothing was written.";
+  if (is(EFBIG)) return "Raise `ulimit -f`, or choose a file system for larger files; nothing was written.";
+  if (is(EIO)) return "Check the disk, or choose another folder.";
+  if (is(EMFILE) || is(ENFILE)) return "No file descriptor is left: raise `ulimit -n`, or close other programs.";
+  if (is(ENOMEM)) return "No memory is left: raise `ulimit -v`, or close other programs.";
+  if (is(EAGAIN)) return "No further process or thread is allowed: raise `ulimit -u`, or close other programs.";
+  return "";
 }
 
 void throw_if_shortage(const std::string& who, int error_number) {
@@ -59,21 +49,6 @@ constexpr std::size_t longest_name = 255;  // NAME_MAX of Linux
   throw InvalidArgument(message("file: path=", path.string(), " (cannot be written: ", std::strerror(code),
                                 "). Choose a place you may write to."));
 }
-
-/// Closes on scope exit.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// 0, or the error number.
 int write_all(int descriptor, std::span<const std::byte> bytes) {
@@ -142,11 +117,8 @@ bool is_of_proc(const fs::path& link) {
 int own_descriptor(const fs::path& link) {
   std::error_code unknown;
   const fs::path folder = fs::canonical(link.parent_path(), unknown);
-  const std::string name = link.filename().string();
-  int number = -1;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool ours = folder == fs::path("/proc") / std::to_string(::getpid()) / "fd";
-  return !unknown && ours && error == std::errc() && end == name.data() + name.size() ? number : -1;
+  const bool ours = !unknown && folder == fs::path("/proc") / std::to_string(::getpid()) / "fd";
+  return ours ? number_of<int>(link.filename().string()).value_or(-1) : -1;
 }
 
 /// Where a path leads: symbolic links are followed up to what is none, or to one of /proc.
@@ -183,6 +155,12 @@ struct stat status_of(int descriptor) {
   struct stat status {};
   ::fstat(descriptor, &status);
   return status;
+}
+
+/// The mode of what has this name, which is never 0; 0 for nothing.
+::mode_t mode_of(const fs::path& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 ? found.st_mode : 0;
 }
 
 using Take = std::function<void(std::span<const std::byte>)>;
@@ -225,7 +203,19 @@ Descriptor opened(const fs::path& path, const std::string& who) {
   return Descriptor(descriptor);
 }
 
+/// A log to add lines to, in a folder that is made if needed.
+int opened_log(const fs::path& path) {
+  if (path.has_parent_path()) make_folder(path.parent_path());
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0644);
+  if (descriptor < 0) fail_to_write(path, errno);
+  return descriptor;
+}
+
 }  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
 
 std::string read_file(const fs::path& path) {
   if (path == "-") return read_all(STDIN_FILENO, "standard input: bytes");
@@ -238,26 +228,13 @@ void read_file_in_pieces(const fs::path& path, const Take& take) {
   read_pieces(opened(path, who).number(), who, take);
 }
 
-bool is_there(const fs::path& path) {
-  struct stat found {};
-  return ::stat(path.c_str(), &found) == 0;
-}
+bool is_there(const fs::path& path) { return mode_of(path) != 0; }
 
-bool is_folder(const fs::path& path) {
-  struct stat found {};
-  return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
-}
+bool is_folder(const fs::path& path) { return S_ISDIR(mode_of(path)); }
 
-bool is_file(const fs::path& path) {
-  struct stat found {};
-  return ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
-}
+bool is_file(const fs::path& path) { return S_ISREG(mode_of(path)); }
 
-fs::path temporary_name(const fs::path& path) {
-  fs::path temporary = path;
-  temporary += ".tmp";
-  return temporary;
-}
+fs::path temporary_name(const fs::path& path) { return path.string() + ".tmp"; }
 
 void remove_leftovers(const fs::path& folder) {
   std::error_code ignored;
@@ -298,30 +275,20 @@ void write_file(const fs::path& path, std::span<const std::byte> bytes) {
 
 void write_file(const fs::path& path, std::string_view text) { write_file(path, std::as_bytes(std::span(text))); }
 
-LineLog::LineLog(const fs::path& path) : path_(path) {
-  if (path.has_parent_path()) make_folder(path.parent_path());
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) fail_to_write(path, errno);
-  try {
-    require(S_ISREG(status_of(descriptor_).st_mode), "log: path=", path.string(),
-            " (is no regular file). Remove it, or choose another folder.");
-    const std::string text = read_file(path);
-    const std::size_t complete = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
-    if (complete != text.size() && ::ftruncate(descriptor_, static_cast<::off_t>(complete)) != 0)
-      fail_to_write(path, errno);
-  } catch (const Error&) {
-    ::close(descriptor_);
-    throw;
-  }
+LineLog::LineLog(const fs::path& path) : path_(path), descriptor_(opened_log(path)) {
+  require(S_ISREG(status_of(descriptor_.number()).st_mode), "log: path=", path.string(),
+          " (is no regular file). Remove it, or choose another folder.");
+  const std::string text = read_file(path);
+  const std::size_t complete = text.rfind('\n') + 1;  // 0 where there is no line
+  if (complete != text.size() && ::ftruncate(descriptor_.number(), static_cast<::off_t>(complete)) != 0)
+    fail_to_write(path, errno);
 }
 
-LineLog::~LineLog() { ::close(descriptor_); }
-
 void LineLog::append(std::string_view line) {
-  require<EnvironmentError>(status_of(descriptor_).st_nlink > 0, "log: path=", path_.string(),
+  require<EnvironmentError>(status_of(descriptor_.number()).st_nlink > 0, "log: path=", path_.string(),
                             " (was removed while it was written). Run the command again.");
   const std::string whole = std::string(line) + '\n';
-  const int code = write_all(descriptor_, std::as_bytes(std::span(whole)));
+  const int code = write_all(descriptor_.number(), std::as_bytes(std::span(whole)));
   throw_if_shortage(message("log: path=", path_.string()), code);
   require<EnvironmentError>(code == 0, "log: path=", path_.string(), " (writing failed: ", std::strerror(code),
                             "). Free some space.");
@@ -331,22 +298,19 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& w
     : folder_(folder), who_(who), descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   const int code = errno;
   const std::string where = message(who, ": folder=", folder.string());
-  if (descriptor_ < 0) throw_if_shortage(where, code);
-  require(descriptor_ >= 0, where, " (cannot be opened: ", std::strerror(code), "). Name a folder that is there.");
+  if (descriptor_.number() < 0) throw_if_shortage(where, code);
+  require(descriptor_.number() >= 0, where, " (cannot be opened: ", std::strerror(code),
+          "). Name a folder that is there.");
   // A file system without locks gives another error; there is nothing to hold then.
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(descriptor_);
-    throw InvalidArgument(message(where, " (another process is at this work). Wait for it, or choose another path."));
-  }
+  const bool taken = ::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  require(!taken, where, " (another process is at this work). Wait for it, or choose another path.");
   remove_leftovers(folder);
 }
-
-FolderLock::~FolderLock() { ::close(descriptor_); }
 
 void FolderLock::require_there() const {
   struct stat held {
   }, found{};
-  const bool same = ::fstat(descriptor_, &held) == 0 && ::stat(folder_.c_str(), &found) == 0 &&
+  const bool same = ::fstat(descriptor_.number(), &held) == 0 && ::stat(folder_.c_str(), &found) == 0 &&
                     held.st_dev == found.st_dev && held.st_ino == found.st_ino;
   require<EnvironmentError>(same, who_, ": folder=", folder_.string(),
                             " (was removed or replaced while the work went on). Run the command again.");

@@ -50,21 +50,31 @@ std::filesystem::path temporary_name(const std::filesystem::path& path);
 /// knows that nobody writes there.
 void remove_leftovers(const std::filesystem::path& folder);
 
+/// An open descriptor, closed on scope exit. Negative for none.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor();
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
 /// Appends lines to a log (metrics.jsonl, shard manifest): each line is flushed, and a line cut off by a kill is
 /// dropped when the log is opened again.
 class LineLog {
  public:
   /// Throws InvalidArgument when the place cannot be written.
   explicit LineLog(const std::filesystem::path& path);
-  LineLog(const LineLog&) = delete;
-  LineLog& operator=(const LineLog&) = delete;
-  ~LineLog();
   /// Throws EnvironmentError when the line cannot be written, and when the log was removed meanwhile.
   void append(std::string_view line);
 
  private:
   std::filesystem::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 /// Holds a folder for one process at a time that writes there: an advisory lock, which the kernel releases even after a
@@ -74,9 +84,6 @@ class FolderLock {
   /// `who` starts the messages. Throws InvalidArgument when another lock holds the folder, and when there is no such
   /// folder.
   FolderLock(const std::filesystem::path& folder, const std::string& who);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
   /// Throws EnvironmentError when the folder has been removed or replaced since it was locked: what is written there
   /// now would be a part of a result.
@@ -85,7 +92,7 @@ class FolderLock {
  private:
   std::filesystem::path folder_;
   std::string who_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 }  // namespace opshap

@@ -77,8 +77,7 @@ void CountedGame::restart(const Outgrown& outgrown) {
 
 void CountedGame::ask_for_ends() {
   if (units_ == Units::given || !ends_.empty()) return;
-  Coalitions both(players());
-  both.append_empty();
+  Coalitions both(players(), 1);
   both.append_grand();
   ends_ = known_values(both);
   scale_.see(ends_);
@@ -156,11 +155,7 @@ std::vector<double> CountedGame::known_values(const Coalitions& coalitions) {
   return values;
 }
 
-double CountedGame::empty() {
-  Coalitions one(players());
-  one.append_empty();
-  return values(one).front();
-}
+double CountedGame::empty() { return values(Coalitions(players(), 1)).front(); }
 
 double CountedGame::grand() {
   Coalitions one(players());
@@ -233,7 +228,7 @@ std::vector<double> CountedGame::gradients_at(std::size_t nodes,
   const auto start = std::chrono::steady_clock::now();
   std::vector<double> found = gradients();
   seconds_ += since(start);
-  const auto bad = std::find_if(found.begin(), found.end(), [](double value) { return !std::isfinite(value); });
+  const auto bad = std::ranges::find_if_not(found, [](double value) { return std::isfinite(value); });
   require<NumericalError>(bad == found.end(), "game: gradient=", bad == found.end() ? 0.0 : *bad, " (player ",
                           (bad - found.begin()) % players(),
                           " has no finite gradient). Check the operator's weights and input.");

@@ -1,7 +1,6 @@
 #include "core/names.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -30,47 +29,7 @@ std::size_t levenshtein(std::string_view a, std::string_view b) {
 /// Candidates that a message can name.
 constexpr std::size_t short_list = 16;
 
-}  // namespace
-
-std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
-  for (const std::string& candidate : candidates) {
-    if (name.size() >= 2 && candidate.starts_with(name)) return candidate;
-  }
-  const auto best = std::min_element(
-      candidates.begin(), candidates.end(),
-      [name](const std::string& a, const std::string& b) { return levenshtein(name, a) < levenshtein(name, b); });
-  return best == candidates.end() || levenshtein(name, *best) > (name.size() + 2) / 3 ? "" : *best;
-}
-
-std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
-  const std::string nearest = nearest_name(name, candidates);
-  return nearest.empty() ? "" : message(" Did you mean ", nearest, "?");
-}
-
-void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& candidates) {
-  std::string all;
-  for (const std::string& candidate : candidates) all += message(all.empty() ? "" : ", ", candidate);
-  const std::string rest = candidates.size() > short_list ? message(" `opshap list ", kind, "s` prints all.")
-                           : all.empty()                  ? " There is none."
-                                                          : message(" There are ", all, ".");
-  throw InvalidArgument(message(kind, ": name=", name, " (not registered).", suggestion(name, candidates), rest));
-}
-
-bool is_plain_name(std::string_view name) {
-  constexpr std::size_t longest = 200;
-  const auto allowed = [](char letter) { return static_cast<unsigned char>(letter) >= ' ' && letter != '/'; };
-  return !name.empty() && name.size() <= longest && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), allowed);
-}
-
-namespace {
-
-std::optional<std::uint64_t> digits(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
+constexpr auto digits = number_of<std::uint64_t>;
 
 /// value·base^exponent.
 std::optional<std::uint64_t> times_power(std::uint64_t value, std::uint64_t base, std::uint64_t exponent) {
@@ -95,6 +54,34 @@ std::optional<std::uint64_t> scientific(std::string_view mantissa, std::string_v
 }
 
 }  // namespace
+
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  for (const std::string& candidate : candidates) {
+    if (name.size() >= 2 && candidate.starts_with(name)) return candidate;
+  }
+  const auto best = std::ranges::min_element(
+      candidates, {}, [name](const std::string& candidate) { return levenshtein(name, candidate); });
+  return best == candidates.end() || levenshtein(name, *best) > (name.size() + 2) / 3 ? "" : *best;
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string nearest = nearest_name(name, candidates);
+  return nearest.empty() ? "" : message(" Did you mean ", nearest, "?");
+}
+
+void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string all = joined(candidates);
+  const std::string rest = candidates.size() > short_list ? message(" `opshap list ", kind, "s` prints all.")
+                           : all.empty()                  ? " There is none."
+                                                          : message(" There are ", all, ".");
+  throw InvalidArgument(message(kind, ": name=", name, " (not registered).", suggestion(name, candidates), rest));
+}
+
+bool is_plain_name(std::string_view name) {
+  constexpr std::size_t longest = 200;
+  const auto allowed = [](char letter) { return static_cast<unsigned char>(letter) >= ' ' && letter != '/'; };
+  return !name.empty() && name.size() <= longest && name.front() != '.' && std::ranges::all_of(name, allowed);
+}
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   if (const std::size_t caret = text.find('^'); caret != std::string_view::npos) {

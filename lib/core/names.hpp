@@ -1,9 +1,11 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace opshap {
@@ -23,6 +25,14 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 /// Whether what a file calls something can be the name of one file or folder: one component of a path, without control
 /// characters, at most 200 bytes, and not a name that begins with a dot.
 bool is_plain_name(std::string_view name);
+
+/// The number that is all of the text, as std::from_chars() reads it. Nothing where the text is something else.
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 /// A whole number as people write one: "1000", "1e3", "1.5e3", "2^10". Nothing where the text is something else, is not
 /// whole, is negative, or does not fit into 64 bits.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -12,7 +13,7 @@ namespace opshap {
 
 Partition Partition::one_player_per_point(const Domain& domain) {
   std::vector<std::int64_t> labels(static_cast<std::size_t>(domain.points()));
-  for (std::size_t point = 0; point < labels.size(); ++point) labels[point] = static_cast<std::int64_t>(point);
+  std::iota(labels.begin(), labels.end(), std::int64_t{0});
   return from_labels(domain, labels);
 }
 
@@ -29,6 +30,10 @@ std::vector<std::int64_t> block_labels(const Domain& domain, int per_axis, const
         domain.dimension() == 1 ? block_of(0, column) : std::int64_t{block_of(0, row)} * per_axis + block_of(1, column);
   }
   return labels;
+}
+
+std::size_t index(Query query, std::int64_t points) {
+  return static_cast<std::size_t>(query.channel * points + query.point);
 }
 
 }  // namespace
@@ -70,8 +75,7 @@ Partition Partition::graded(const Domain& domain, int players, double ratio) {
 Partition Partition::from_labels(const Domain& domain, const std::vector<std::int64_t>& labels) {
   require(static_cast<std::int64_t>(labels.size()) == domain.points(), "partition: labels=", labels.size(),
           " (the domain has ", domain.points(), " points). Give one label per point.");
-  const std::int64_t top = *std::max_element(labels.begin(), labels.end());
-  const std::int64_t bottom = *std::min_element(labels.begin(), labels.end());
+  const auto [bottom, top] = std::ranges::minmax(labels);
   require(bottom >= 0, "partition: label=", bottom, " (players are numbered from 0). Relabel the points.");
   require(top < Coalitions::max_players, "partition: label=", top, " (at most ", Coalitions::max_players,
           " players). Group more points.");
@@ -89,14 +93,6 @@ Partition Partition::from_labels(const Domain& domain, const std::vector<std::in
   }
   return partition;
 }
-
-namespace {
-
-std::size_t index(Query query, std::int64_t points) {
-  return static_cast<std::size_t>(query.channel * points + query.point);
-}
-
-}  // namespace
 
 Readout::Readout(const std::vector<Term>& terms) {
   for (const Term& term : terms) {
@@ -181,13 +177,6 @@ Operator::Gradient Operator::mean_field_at(const FieldBatch&, const FieldBatch&,
               ": mean_field (its layers are not pointwise maps between integrals of the whole field). "
               "Use a sampling method such as permutation_antithetic."));
 }
-
-std::unique_ptr<CoalitionEngine> Operator::coalition_engine(const FieldBatch&, const FieldBatch&, const Partition&,
-                                                            const Readout&) const {
-  return nullptr;
-}
-
-std::int64_t Operator::preferred_batch(const Domain&) const { return 64; }
 
 void require_readout(const Operator& op, const Domain& domain, const Readout& readout) {
   for (const auto& [query, weight] : readout.terms()) {

@@ -155,13 +155,16 @@ class Operator {
   /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none for such a readout.
   /// `shown` and `hidden` are batches of one on one grid and fit the operator, as do partition and readout. Values
   /// agree with values_at() to the rounding of the operator's own precision.
-  virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                            const Partition& partition, const Readout& readout) const;
+  virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& /*shown*/, const FieldBatch& /*hidden*/,
+                                                            const Partition& /*partition*/,
+                                                            const Readout& /*readout*/) const {
+    return nullptr;
+  }
   /// How coalitions are evaluated, in words, for reports: "engine, avx512", or "LibTorch, float64" and why.
   virtual std::string coalition_path(const Readout& /*readout*/ = {}) const { return "operator"; }
 
   /// How many fields of this domain the operator likes to see in one call: what fits its caches.
-  virtual std::int64_t preferred_batch(const Domain& domain) const;
+  virtual std::int64_t preferred_batch(const Domain& /*domain*/) const { return 64; }
 
  protected:
   /// Σ_k w_k at(q_k): for an operator that knows its gradient at one query.

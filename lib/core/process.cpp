@@ -39,17 +39,8 @@ void start_process() {
 
 namespace {
 
-/// How the work ended, as the first letter of what the process sends: a letter for each kind of error, then its text.
-enum Ending : char {
-  done = 'd',
-  invalid = 'i',
-  numerical = 'n',
-  data = 'f',
-  environment = 'e',
-  stopped = 's',
-  memory = 'm',
-  bug = 'b'
-};
+/// How the work ended, as the first byte of what the process sends: a number for each kind of error, then its text.
+enum Ending : char { done, invalid, numerical, data, environment, stopped, memory, bug };
 
 std::string ending_of(const std::function<void()>& work) {
   const auto told = [](Ending ending, const std::exception& error) { return std::string(1, ending) + error.what(); };
@@ -119,6 +110,8 @@ std::string received(int in, ::pid_t process) {
   if (ending == memory) throw std::bad_alloc();
   throw std::runtime_error(text);
 }
+
+std::atomic<bool> trusted = false, kept_out = false;
 
 }  // namespace
 
@@ -227,12 +220,6 @@ ForcedEnd::~ForcedEnd() {
   const std::lock_guard lock(guard());
   endings().erase(place_);
 }
-
-namespace {
-
-std::atomic<bool> trusted = false, kept_out = false;
-
-}  // namespace
 
 void trust_code_of_files() { trusted = true; }
 

@@ -2,6 +2,7 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -15,21 +16,14 @@ Rng::Rng(std::uint64_t seed, std::string_view domain, std::uint32_t purpose, std
       counter_{0, purpose, static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(item >> 32)} {}
 
 Rng Rng::stream(std::uint32_t purpose, std::uint64_t item) const {
-  Rng other = *this;
-  other.counter_[0] = 0;
-  other.counter_[1] = purpose;
-  other.counter_[2] = static_cast<std::uint32_t>(item);
-  other.counter_[3] = static_cast<std::uint32_t>(item >> 32);
-  other.used_ = 4;
-  other.has_spare_normal_ = false;
+  Rng other(0, {}, purpose, item);
+  std::ranges::copy(key_, other.key_);
   return other;
 }
 
 void Rng::refill() {
-  const r123::Philox4x32::ctr_type counter = {{counter_[0], counter_[1], counter_[2], counter_[3]}};
-  const r123::Philox4x32::key_type key = {{key_[0], key_[1]}};
-  const auto block = r123::Philox4x32()(counter, key);
-  for (std::size_t i = 0; i < 4; ++i) block_[i] = block[i];
+  const auto block = r123::Philox4x32()({{counter_[0], counter_[1], counter_[2], counter_[3]}}, {{key_[0], key_[1]}});
+  std::ranges::copy(block, block_);
   // 2^32 blocks of four words; the next purpose's stream starts only after all of them.
   ++counter_[0];
   used_ = 0;

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "core/error.hpp"
+#include "core/names.hpp"
 
 namespace opshap {
 
@@ -29,9 +30,57 @@ std::vector<double> indices(const Domain& domain, std::int64_t point) {
 }
 
 bool parse_number(std::string_view text, bool whole, double& number) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failure == std::errc() && end == text.data() + text.size() && std::isfinite(number) &&
-         (!whole || number == std::floor(number));
+  number = number_of<double>(text).value_or(std::nan(""));
+  return std::isfinite(number) && (!whole || number == std::floor(number));
+}
+
+void require_own(const Domain& mesh, const Resolution& resolution) {
+  require(resolution == Resolution(static_cast<int>(mesh.points())), "resolution: points=", resolution,
+          " (the domain is a ", mesh.describe(), ", which has one resolution). Use ", mesh.points(), ".");
+}
+
+Partition partition_of(const ScenarioRule& rule, const Domain& domain) {
+  if (rule.players == ScenarioRule::Players::blocks) return Partition::blocks(domain, rule.blocks);
+  if (rule.players == ScenarioRule::Players::labels) return Partition::from_labels(domain, rule.labels);
+  return Partition::one_player_per_point(domain);
+}
+
+FieldBatch baseline_of(const ScenarioRule& rule, const FieldBatch& input) {
+  FieldBatch baseline = FieldBatch::zeros(input.domain, 1, input.channels);
+  if (rule.baseline == ScenarioRule::Hidden::mean) {
+    require(static_cast<int>(rule.means.size()) == input.channels, "scenario: means=", rule.means.size(),
+            " (the input has ", input.channels, " channels). Give one mean for each channel.");
+    for (std::size_t i = 0; i < baseline.values.size(); ++i)
+      baseline.values[i] = rule.means[i / static_cast<std::size_t>(input.domain.points())];
+  }
+  if (rule.baseline == ScenarioRule::Hidden::field) {
+    require(rule.hidden.batch == 1 && rule.hidden.channels == input.channels &&
+                rule.hidden.domain.points() == input.domain.points(),
+            "scenario: baseline=", rule.hidden.channels, " channels of ", rule.hidden.domain.points(),
+            " points (the input has ", input.channels, " of ", input.domain.points(),
+            "). Give a baseline of the input's shape.");
+    baseline.values = rule.hidden.values;
+  }
+  if (rule.masked.empty()) return baseline;
+  for (const int channel : rule.masked) {
+    require(channel >= 0 && channel < input.channels, "scenario: masked channel=", channel,
+            " (the input has the channels 0..", input.channels - 1, "). Name one of them.");
+  }
+  const auto points = static_cast<std::ptrdiff_t>(input.domain.points());
+  for (int channel = 0; channel < input.channels; ++channel) {
+    if (std::ranges::find(rule.masked, channel) != rule.masked.end()) continue;
+    std::copy_n(input.values.begin() + channel * points, points, baseline.values.begin() + channel * points);
+  }
+  return baseline;
+}
+
+Readout readout_of(const ScenarioRule& rule, const Domain& domain) {
+  if (rule.query == ScenarioRule::Where::region) return mean_over(rule.region, domain, rule.channel);
+  if (rule.query == ScenarioRule::Where::weights) return Readout::of_weights(rule.weights, domain.points());
+  const std::int64_t point = rule.query == ScenarioRule::Where::index      ? domain.point(rule.index)
+                             : rule.query == ScenarioRule::Where::position ? domain.nearest(rule.position)
+                                                                           : domain.centre();
+  return Query{.point = point, .channel = rule.channel};
 }
 
 }  // namespace
@@ -40,8 +89,7 @@ std::optional<Region> parse_region(std::string_view who, const std::string& text
   constexpr std::string_view prefix = "mean:", places = "@x";
   if (!text.starts_with(prefix)) return std::nullopt;
   Region region{.by_place = text.ends_with(places), .ranges = {}};
-  std::string_view rest = text;
-  rest = rest.substr(prefix.size());
+  std::string_view rest = std::string_view(text).substr(prefix.size());
   for (bool more = true; more;) {
     const std::size_t comma = rest.find(',');
     std::string_view one = rest.substr(0, comma);
@@ -88,79 +136,19 @@ Readout mean_over(const Region& region, const Domain& domain, int channel) {
   return Readout(terms);
 }
 
-namespace {
-
-template <typename Number>
-std::string listed(const std::vector<Number>& numbers) {
-  std::string text;
-  for (const Number number : numbers) text += message(text.empty() ? "" : ",", number);
-  return text;
-}
-
-Partition partition_of(const ScenarioRule& rule, const Domain& domain) {
-  if (rule.players == ScenarioRule::Players::blocks) return Partition::blocks(domain, rule.blocks);
-  if (rule.players == ScenarioRule::Players::labels) return Partition::from_labels(domain, rule.labels);
-  return Partition::one_player_per_point(domain);
-}
-
-FieldBatch baseline_of(const ScenarioRule& rule, const FieldBatch& input) {
-  FieldBatch baseline = FieldBatch::zeros(input.domain, 1, input.channels);
-  if (rule.baseline == ScenarioRule::Hidden::mean) {
-    require(static_cast<int>(rule.means.size()) == input.channels, "scenario: means=", rule.means.size(),
-            " (the input has ", input.channels, " channels). Give one mean for each channel.");
-    for (std::size_t i = 0; i < baseline.values.size(); ++i)
-      baseline.values[i] = rule.means[i / static_cast<std::size_t>(input.domain.points())];
-  }
-  if (rule.baseline == ScenarioRule::Hidden::field) {
-    require(rule.hidden.batch == 1 && rule.hidden.channels == input.channels &&
-                rule.hidden.domain.points() == input.domain.points(),
-            "scenario: baseline=", rule.hidden.channels, " channels of ", rule.hidden.domain.points(),
-            " points (the input has ", input.channels, " of ", input.domain.points(),
-            "). Give a baseline of the input's shape.");
-    baseline.values = rule.hidden.values;
-  }
-  if (rule.masked.empty()) return baseline;
-  for (const int channel : rule.masked) {
-    require(channel >= 0 && channel < input.channels, "scenario: masked channel=", channel,
-            " (the input has the channels 0..", input.channels - 1, "). Name one of them.");
-  }
-  const auto points = static_cast<std::ptrdiff_t>(input.domain.points());
-  for (int channel = 0; channel < input.channels; ++channel) {
-    if (std::ranges::find(rule.masked, channel) != rule.masked.end()) continue;
-    std::copy_n(input.values.begin() + channel * points, points, baseline.values.begin() + channel * points);
-  }
-  return baseline;
-}
-
-Readout readout_of(const ScenarioRule& rule, const Domain& domain) {
-  if (rule.query == ScenarioRule::Where::region) return mean_over(rule.region, domain, rule.channel);
-  if (rule.query == ScenarioRule::Where::weights) return Readout::of_weights(rule.weights, domain.points());
-  Query query{.point = 0, .channel = rule.channel};
-  if (rule.query == ScenarioRule::Where::index) {
-    query.point = domain.point(rule.index);
-  } else if (rule.query == ScenarioRule::Where::position) {
-    query.point = domain.nearest(rule.position);
-  } else {
-    query.point = domain.centre();
-  }
-  return query;
-}
-
-}  // namespace
-
 std::string ScenarioRule::describe() const {
   const std::string who = players == Players::blocks   ? message(blocks, " blocks")
                           : players == Players::labels ? "labels"
                                                        : "points";
-  const std::string hides = baseline == Hidden::mean    ? message("mean (", listed(means), ")")
+  const std::string hides = baseline == Hidden::mean    ? message("mean (", joined(means, ","), ")")
                             : baseline == Hidden::field ? "a field"
                                                         : "zero";
   const std::string at = !target.empty()            ? "target " + target
-                         : query == Where::index    ? message("index ", listed(index))
-                         : query == Where::position ? message("position ", listed(position))
+                         : query == Where::index    ? message("index ", joined(index, ","))
+                         : query == Where::position ? message("position ", joined(position, ","))
                                                     : "centre";
   return message("players: ", who, "; baseline: ", hides, "; query: ", at, ", channel ", channel,
-                 "; masked channels: ", masked.empty() ? "all" : listed(masked));
+                 "; masked channels: ", masked.empty() ? "all" : joined(masked, ","));
 }
 
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field) {
@@ -178,15 +166,6 @@ Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field, const 
   coarse.hidden = strided(rule.hidden, shape);
   return make_scenario(coarse, strided(field, shape));
 }
-
-namespace {
-
-void require_own(const Domain& mesh, const Resolution& resolution) {
-  require(resolution == Resolution(static_cast<int>(mesh.points())), "resolution: points=", resolution,
-          " (the domain is a ", mesh.describe(), ", which has one resolution). Use ", mesh.points(), ".");
-}
-
-}  // namespace
 
 Resolution::Resolution(std::vector<int> shape) : numbers_(std::move(shape)) {
   const auto differs = [this](int points) { return points != numbers_.front(); };
@@ -225,9 +204,7 @@ std::uint64_t Resolution::key() const {
 }
 
 std::ostream& operator<<(std::ostream& out, const Resolution& resolution) {
-  for (std::size_t axis = 0; axis < resolution.numbers().size(); ++axis)
-    out << (axis == 0 ? "" : "x") << resolution.numbers()[axis];
-  return out;
+  return out << joined(resolution.numbers(), "x");
 }
 
 std::vector<int> shape_of(const Domain& domain) {

@@ -130,10 +130,7 @@ std::ostream& operator<<(std::ostream& out, const Resolution& resolution);
 /// As files write it: 16 or [24,40].
 template <typename Json>
 void to_json(Json& json, const Resolution& resolution) {
-  if (resolution.numbers().size() == 1)
-    json = resolution.numbers().front();
-  else
-    json = resolution.numbers();
+  json = resolution.numbers().size() == 1 ? Json(resolution.numbers().front()) : Json(resolution.numbers());
 }
 template <typename Json>
 void from_json(const Json& json, Resolution& resolution) {

@@ -164,11 +164,8 @@ double StrictObject::not_negative(const std::string& key) {
 
 std::string StrictObject::word(const std::string& key, const std::vector<std::string>& choices) {
   auto found = get<std::string>(key);
-  if (std::ranges::find(choices, found) == choices.end()) {
-    std::string all;
-    for (const std::string& choice : choices) all += message(all.empty() ? "" : ", ", choice);
-    refuse(message(key, "=", found), "not one of " + all);
-  }
+  if (std::ranges::find(choices, found) == choices.end())
+    refuse(message(key, "=", found), "not one of " + joined(choices));
   return found;
 }
 

@@ -125,15 +125,10 @@ std::atomic<Verbosity> current_verbosity{Verbosity::normal};
 
 std::string duration(double seconds) {
   const auto whole = static_cast<long>(std::lround(seconds));
-  char text[32];
-  if (whole < 60) {
-    std::snprintf(text, sizeof text, "%lds", whole);
-  } else if (whole < 3600) {
-    std::snprintf(text, sizeof text, "%ldm%02lds", whole / 60, whole % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%ldh%02ldm", whole / 3600, whole / 60 % 60);
-  }
-  return text;
+  const auto two_digits = [](long number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+  if (whole < 60) return message(whole, "s");
+  if (whole < 3600) return message(whole / 60, "m", two_digits(whole % 60), "s");
+  return message(whole / 3600, "h", two_digits(whole / 60 % 60), "m");
 }
 
 /// "[######..............] ", a letter for each twentieth.

@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+constexpr std::int64_t most_samples = 10'000'000;
+
 const char* centring_in_words(Centring centring) { return centring == Centring::node ? "node" : "cell"; }
 
 Centring centring_of(const Json& json) {
@@ -92,13 +94,8 @@ Json to_json(const pde::Space& space) {
 
 Json to_json(const std::vector<pde::Parameter>& parameters) {
   Json json = Json::object();
-  for (const pde::Parameter& parameter : parameters) {
-    if (parameter.choices.empty()) {
-      json[parameter.name] = parameter.value;
-    } else {
-      json[parameter.name] = pde::choice(parameters, parameter.name);
-    }
-  }
+  for (const auto& [name, value, meaning, choices] : parameters)
+    json[name] = choices.empty() ? Json(value) : Json(pde::choice(parameters, name));
   return json;
 }
 
@@ -123,25 +120,14 @@ pde::Space space_from_json(const Json& json, std::string_view who) try {
 
 pde::ParameterValues parameters_from_json(const Json& json, std::string_view who) try {
   pde::ParameterValues values;
-  for (const auto& [name, value] : json.items()) {
-    if (value.is_string()) {
-      values.emplace(name, value.get<std::string>());
-    } else {
-      values.emplace(name, value.get<double>());
-    }
-  }
+  for (const auto& [name, value] : json.items())
+    values[name] = value.is_string() ? pde::ParameterValue(value.get<std::string>()) : value.get<double>();
   return values;
 } catch (const Json::exception& error) {
   throw DataError(message(who, ": parameters=", json.dump(), " (", error.what(), "). Make the file again."));
 }
 
-namespace {
-
-constexpr std::int64_t most_samples = 10'000'000;
-
-}  // namespace
-
-nlohmann::ordered_json resolved_layout(std::string_view who, const LayoutRequest& request, const Domain& domain) {
+Json resolved_layout(std::string_view who, const LayoutRequest& request, const Domain& domain) {
   require(request.samples >= 1 && request.samples <= most_samples, who, ": --samples=", request.samples,
           " (a data set has 1 to ", most_samples, "). Give another number.");
   std::int64_t train = request.train, validation = request.validation, test = request.test;
@@ -249,8 +235,6 @@ std::vector<T> values(const Hdf5Contents& file, const std::string& path, std::in
   return std::move(*held);
 }
 
-std::int64_t field_size(const pde::Space& space) { return space.channel_count() * space.domain.points(); }
-
 FieldBatch fields(const pde::Space& space, std::int64_t samples, const std::vector<float>& stored) {
   return {space.domain, samples, space.channel_count(), {stored.begin(), stored.end()}};
 }
@@ -335,8 +319,8 @@ Dataset read_dataset(const std::filesystem::path& path) try {
   set.pde = metadata.at("pde").get<std::string>();
   if (metadata.contains("parameters")) set.parameters = metadata["parameters"].dump();
   set.resolutions = metadata.at("request").at("resolutions").get<std::vector<Resolution>>();
-  const auto inputs = values<float>(file, "/u0", samples * field_size(spaces.input));
-  const auto targets = values<float>(file, "/target", samples * field_size(spaces.output));
+  const auto inputs = values<float>(file, "/u0", samples * spaces.input.field_size());
+  const auto targets = values<float>(file, "/target", samples * spaces.output.field_size());
   set.inputs = fields(spaces.input, samples, inputs);
   set.targets = fields(spaces.output, samples, targets);
   set.input_channels = spaces.input.channels;

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "core/checksum.hpp"
@@ -71,8 +71,7 @@ Cost measured_cost(const DatasetRequest& request) {
     elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
   } while (elapsed < 0.05);
   const double seconds = elapsed / static_cast<double>(made);
-  const pde::Space input = problem->input(), output = problem->output();
-  const auto numbers = input.channel_count() * input.domain.points() + output.channel_count() * output.domain.points();
+  const std::int64_t numbers = problem->input().field_size() + problem->output().field_size();
   const auto samples = static_cast<double>(request.layout.samples);
   return {.seconds_per_sample = seconds,
           .seconds = seconds * samples / static_cast<double>(threads()),
@@ -197,6 +196,9 @@ void complete(std::vector<Column> columns, const Json& request, const pde::Probl
   write_file(path, hdf5_bytes(columns, written_metadata(request, problem, columns)));
 }
 
+constexpr std::int64_t fewest = 10;  ///< one for testing, one for validation, and some to learn from
+constexpr std::size_t most_resolutions = 7;
+
 }  // namespace
 
 FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
@@ -229,8 +231,7 @@ void generate(const DatasetRequest& request, const fs::path& path, const runs::P
   const Json settled = resolved_request(request, *problem);
   require(part.of <= request.layout.samples, "data generate: --shard=", part.index, "/", part.of,
           ", --samples=", request.layout.samples, " (some parts would be empty). Give fewer parts.");
-  fs::path folder = path;
-  folder += ".shards";
+  const fs::path folder = path.string() + ".shards";
   const auto same = [&](const Json& metadata) {
     return renewed(metadata.value("request", Json())) == settled &&
            metadata.value("part", to_json(runs::Part{})) == to_json(part);
@@ -335,12 +336,6 @@ std::vector<std::uint8_t> slots(const Dataset& data, const Unlabelled& wanted) {
   return slots;
 }
 
-std::string shares_in_words(const std::vector<double>& shares) {
-  std::string words;
-  for (const double share : shares) words += message(words.empty() ? " shared as " : ":", share);
-  return words;
-}
-
 }  // namespace
 
 Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t seed, const Unlabelled& wanted) {
@@ -361,22 +356,10 @@ Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t
     data.split.push_back(Split::train);
     data.resolution_slot.push_back(slot);
   }
-  data.content_hash += message("+", wanted.count, shares_in_words(wanted.shares), " seed ", seed);
+  data.content_hash += message("+", wanted.count, wanted.shares.empty() ? "" : " shared as ",
+                               joined(wanted.shares, ":"), " seed ", seed);
   return data;
 }
-
-namespace {
-
-constexpr std::int64_t fewest = 10;  ///< one for testing, one for validation, and some to learn from
-constexpr std::size_t most_resolutions = 7;
-
-std::string bytes_of(const std::vector<double>& values) {
-  std::string bytes(values.size() * sizeof(double), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
-}  // namespace
 
 std::vector<Resolution> usual_resolutions(const Domain& domain) {
   std::vector<Resolution> all = halved_resolutions(domain, 16);
@@ -402,7 +385,9 @@ Dataset of_inputs(const FieldBatch& inputs, const std::vector<Resolution>& resol
     const std::int64_t round = training ? sample / own : 0;
     set.resolution_slot.push_back(static_cast<std::uint8_t>((sample + round) % slots));
   }
-  set.content_hash = message(xxh64(bytes_of(inputs.values)), "x", trained);
+  Xxh64 hash;
+  hash.add(std::as_bytes(std::span(inputs.values)));
+  set.content_hash = message(hash.digits(), "x", trained);
   return set;
 }
 

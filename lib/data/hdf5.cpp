@@ -4,18 +4,18 @@
 #include <hdf5.h>
 #include <lzf.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -23,11 +23,18 @@
 
 namespace opshap::data {
 
+namespace {
+
+/// Throws DataError, naming `what`, for a negative status or identifier.
+void check(std::int64_t status, std::string_view what) {
+  require<DataError>(status >= 0, "hdf5: object=", what, " (the HDF5 library failed on it).");
+}
+
 /// An HDF5 identifier, closed by the function of its kind. Throws DataError, naming `what`, for one that the library
 /// did not give.
 class Handle {
  public:
-  Handle(hid_t id, herr_t (*close)(hid_t), std::string_view what);
+  Handle(hid_t id, herr_t (*close)(hid_t), std::string_view what) : id_(id), close_(close) { check(id, what); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() { close_(id_); }
@@ -38,22 +45,11 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-/// Throws DataError, naming `what`, for a negative status.
-void check(herr_t status, std::string_view what);
-
 /// The library prints a stack of messages for each error. After this call it prints none: ours go through exceptions.
-void silence();
+void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
-float from_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
-  const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
-  if (exponent == 0x1F)
-    return fraction == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-  return sign * std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
-}
-
-namespace {
+/// The number under which the HDF5 Group registered the filter LZF of h5py.
+constexpr int lzf_filter = 32000;
 
 /// The library's interface of a filter: the bytes of the new buffer, or 0 for a failure, after which the old one stays.
 std::size_t decompress(unsigned flags, std::size_t values, const unsigned* value, std::size_t bytes,
@@ -72,31 +68,19 @@ std::size_t decompress(unsigned flags, std::size_t values, const unsigned* value
   return size;
 }
 
-}  // namespace
-
+/// Lets the HDF5 library decompress chunks of the filter LZF, by liblzf. It compresses none. May be called again.
+///
+/// The filter has three client values: its revision, the version of liblzf, and the bytes of a decompressed chunk. A
+/// chunk that LZF would not make smaller is stored as it is. The library does not call the filter for such a chunk.
 void register_lzf() {
   static constexpr H5Z_class2_t filter = {.version = H5Z_CLASS_T_VERS,
                                           .id = lzf_filter,
                                           .encoder_present = 0,
                                           .decoder_present = 1,
                                           .name = "lzf",
-                                          .can_apply = nullptr,
-                                          .set_local = nullptr,
                                           .filter = decompress};
   check(H5Zregister(&filter), "filter lzf");
 }
-
-Handle::Handle(hid_t id, herr_t (*close)(hid_t), std::string_view what) : id_(id), close_(close) {
-  require<DataError>(id_ >= 0, "hdf5: object=", what, " (the HDF5 library failed on it).");
-}
-
-void check(herr_t status, std::string_view what) {
-  require<DataError>(status >= 0, "hdf5: object=", what, " (the HDF5 library failed on it).");
-}
-
-void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
-
-namespace {
 
 constexpr std::size_t seal_bytes = 512;  // the smallest user block that HDF5 allows
 constexpr std::string_view seal_start = "opshap sealed hdf5 1\n";
@@ -161,16 +145,14 @@ void write_metadata(hid_t file, const std::string& metadata) {
   write_text(file, "metadata", metadata);
   const auto entries = nlohmann::ordered_json::parse(metadata);
   for (const auto& [name, value] : entries.items()) {
-    if (value.is_string()) {
-      write_text(file, name, value.get<std::string>());
-    } else if (value.is_number_integer()) {
+    if (value.is_number_integer()) {
       const auto number = value.get<std::uint64_t>();
       write_attribute(file, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, 1, &number);
     } else if (value.is_number_float()) {
       const auto number = value.get<double>();
       write_attribute(file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 1, &number);
     } else {
-      write_text(file, name, value.dump());
+      write_text(file, name, value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
 }
@@ -184,25 +166,35 @@ std::string seal(std::string_view contents) {
 /// The library keeps the file in memory: what reaches the disk is written by core/file.hpp, which knows what a full
 /// disk is.
 Handle memory_access() {
-  return Handle(
-      [] {
-        silence();
-        const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-        if (access >= 0) {
-          H5Pset_fapl_core(access, 1 << 20, false);
-          H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-        }
-        return access;
-      }(),
-      H5Pclose, "memory");
+  silence();
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  if (access >= 0) {
+    H5Pset_fapl_core(access, 1 << 20, false);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  }
+  return {access, H5Pclose, "memory"};
+}
+
+std::vector<hsize_t> extents(hid_t array, const std::string& path) {
+  const Handle space(H5Dget_space(array), H5Sclose, path);
+  std::vector<hsize_t> sizes(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
+  check(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), path);
+  return sizes;
 }
 
 }  // namespace
 
+float from_half(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
+  const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
+  if (exponent == 0x1F)
+    return fraction == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
+}
+
 std::int64_t Column::row_size() const {
-  std::int64_t size = 1;
-  for (std::size_t axis = 1; axis < shape.size(); ++axis) size *= shape[axis];
-  return size;
+  return std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies{});
 }
 
 void Column::append(const Column& more) {
@@ -243,8 +235,7 @@ bool is_sealed(std::string_view bytes) { return bytes.starts_with(seal_start); }
 std::string broken_seal(std::string_view bytes) {
   if (!is_sealed(bytes)) return "is not a file of opshap";
   if (bytes.size() < seal_bytes) return "is cut off in its first block";
-  const std::string expected = seal(bytes.substr(seal_bytes));
-  if (bytes.substr(0, seal_bytes) == expected) return "";
+  if (bytes.substr(0, seal_bytes) == seal(bytes.substr(seal_bytes))) return "";
   const std::string size_line = message("\nbytes ", bytes.size() - seal_bytes, "\n");
   return bytes.substr(0, seal_bytes).find(size_line) == std::string_view::npos
              ? "has another length than when it was written"
@@ -289,17 +280,14 @@ std::vector<std::string> Hdf5Contents::columns() const {
 
 Column Hdf5Contents::column(const std::string& path) const {
   const Handle dataset(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), H5Dclose, path);
-  const Handle space(H5Dget_space(dataset), H5Sclose, path);
   const Handle type(H5Dget_type(dataset), H5Tclose, path);
-  Column column{path, {}, {}};
-  std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
-  check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), path);
-  column.shape.assign(extents.begin(), extents.end());
+  const std::vector<hsize_t> sizes = extents(dataset, path);
+  Column column{path, {sizes.begin(), sizes.end()}, {}};
   require<DataError>(!column.shape.empty(), "hdf5: file=", name_, ", column=", path,
                      " (has no rows). Make the file again.");
-  const auto rows = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space));
+  const hsize_t size = std::accumulate(sizes.begin(), sizes.end(), hsize_t{1}, std::multiplies{});
   const auto read = [&](auto empty) {
-    std::vector<decltype(empty)> values(rows);
+    std::vector<decltype(empty)> values(size);
     column.values = values;
     if (H5Tequal(type, memory_type(column.values)) <= 0) return false;
     check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), path);
@@ -313,13 +301,6 @@ Column Hdf5Contents::column(const std::string& path) const {
 }
 
 namespace {
-
-std::vector<hsize_t> extents(hid_t array, const std::string& path) {
-  const Handle space(H5Dget_space(array), H5Sclose, path);
-  std::vector<hsize_t> sizes(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
-  check(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), path);
-  return sizes;
-}
 
 /// Bytes of a decompressed chunk, 0 for an array without chunks.
 std::size_t bytes_of_chunk(hid_t layout, hid_t type) {
@@ -359,11 +340,8 @@ double shortest(float value) {
 
 /// Whether another program holds the lock that HDF5 takes while it writes.
 bool is_locked(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(descriptor);
-  return locked;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file.number() >= 0 && ::flock(file.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 }  // namespace
@@ -442,8 +420,7 @@ void Hdf5Source::read(const std::string& path, const std::vector<std::int64_t>& 
     const Handle space(H5Dget_space(array), H5Sclose, path);
     const std::vector<hsize_t> from(start.begin(), start.end()), sizes(count.begin(), count.end());
     check(H5Sselect_hyperslab(space, H5S_SELECT_SET, from.data(), nullptr, sizes.data(), nullptr), path);
-    hsize_t size = 1;
-    for (const hsize_t entries : sizes) size *= entries;
+    const hsize_t size = std::accumulate(sizes.begin(), sizes.end(), hsize_t{1}, std::multiplies{});
     const Handle memory(H5Screate_simple(1, &size, nullptr), H5Sclose, path);
     const std::size_t held = values.size();
     values.resize(held + size);
@@ -470,7 +447,7 @@ std::vector<double> Hdf5Source::numbers(const std::string& path) const {
     return values;
   };
   std::vector<double> values = guarded(path, read);
-  const bool finite = std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+  const bool finite = std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
   require<DataError>(finite, "hdf5: file=", name_, ", object=", path,
                      " (holds values that are not finite). Get the file again.");
   return values;

@@ -13,15 +13,6 @@ namespace opshap::data {
 /// The number of IEEE 754 binary16, as a float32 that holds it exactly.
 float from_half(std::uint16_t bits);
 
-/// The number under which the HDF5 Group registered the filter LZF of h5py.
-inline constexpr int lzf_filter = 32000;
-
-/// Lets the HDF5 library decompress chunks of the filter LZF, by liblzf. It compresses none. May be called again.
-///
-/// The filter has three client values: its revision, the version of liblzf, and the bytes of a decompressed chunk. A
-/// chunk that LZF would not make smaller is stored as it is. The library does not call the filter for such a chunk.
-void register_lzf();
-
 /// A named array with one row per sample (or per grid point), as stored in HDF5.
 struct Column {
   using Values =

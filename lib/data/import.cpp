@@ -27,13 +27,16 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+/// The root attribute `origin` of a data set that was imported.
+constexpr const char* imported_origin = "imported";
+
 /// Fields of so many samples are read at once.
 constexpr std::int64_t block_samples = 64;
 
 /// Name, size and xxh64 of a file that may be larger than the memory.
-Json fingerprint(const fs::path& path) {
+Json fingerprint(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  require<DataError>(in.good(), "data import: file=", path.string(), " (cannot be read). Name the file to read.");
+  require<DataError>(in.good(), "data import: file=", path, " (cannot be read). Name the file to read.");
   Xxh64 hash;
   std::vector<char> block(1 << 20);
   std::uint64_t bytes = 0;
@@ -43,25 +46,19 @@ Json fingerprint(const fs::path& path) {
     hash.add(std::as_bytes(std::span(block).first(static_cast<std::size_t>(in.gcount()))));
     bytes += static_cast<std::uint64_t>(in.gcount());
   }
-  require<DataError>(in.eof(), "data import: file=", path.string(), " (cannot be read to its end). Get it again.");
-  return {{"file", path.filename().string()}, {"bytes", bytes}, {"xxh64", hash.digits()}};
-}
-
-std::string names_of(const ImportSource& source) {
-  std::string names;
-  for (const fs::path& file : source.files()) names += (names.empty() ? "" : ", ") + file.string();
-  return names;
+  require<DataError>(in.eof(), "data import: file=", path, " (cannot be read to its end). Get it again.");
+  return {{"file", fs::path(path).filename().string()}, {"bytes", bytes}, {"xxh64", hash.digits()}};
 }
 
 /// The samples to take, in their parts.
 Json settled_layout(const ImportSource& source, LayoutRequest layout) {
   const bool counts = layout.train + layout.validation + layout.test > 0;
   if (layout.samples == 0) layout.samples = counts ? layout.train + layout.validation + layout.test : source.samples();
-  require<DataError>(layout.samples <= source.samples(), "data import: file=", names_of(source),
+  require<DataError>(layout.samples <= source.samples(), "data import: file=", joined(source.files()),
                      ", samples=", source.samples(), " (", layout.samples,
                      " are asked for). Ask for fewer, or import a larger file.");
   const std::int64_t fewest = layout.division.fewest_test + 2;
-  require<DataError>(counts || layout.samples >= fewest, "data import: file=", names_of(source),
+  require<DataError>(counts || layout.samples >= fewest, "data import: file=", joined(source.files()),
                      ", samples=", layout.samples, " (at least ", fewest,
                      " can be divided into parts). Import a larger file, or give --train, --validation and --test.");
   return resolved_layout("data import", layout, source.input().domain);
@@ -72,19 +69,13 @@ void require_finite(const ImportSource& source, const char* what, const std::vec
   const auto bad = std::find_if_not(values.begin() + static_cast<std::ptrdiff_t>(from), values.end(),
                                     [](float value) { return std::isfinite(value); });
   require<DataError>(
-      bad == values.end(), "data import: file=", names_of(source), ", sample=", (bad - values.begin()) / field_size,
-      ", ", what, "=", bad == values.end() ? 0 : *bad,
+      bad == values.end(), "data import: file=", joined(source.files()),
+      ", sample=", (bad - values.begin()) / field_size, ", ", what, "=", bad == values.end() ? 0 : *bad,
       " (an operator cannot learn from it). Correct the file, or leave such samples out with --skip-nonfinite.");
 }
 
-struct Pairs {
-  std::vector<float> inputs, targets;
-};
-
 Pairs read_pairs(const ImportSource& source, std::int64_t samples) {
-  const pde::Space input = source.input(), output = source.output();
-  const std::int64_t input_size = input.channel_count() * input.domain.points(),
-                     target_size = output.channel_count() * output.domain.points();
+  const std::int64_t input_size = source.input().field_size(), target_size = source.output().field_size();
   Pairs pairs;
   pairs.inputs.reserve(static_cast<std::size_t>(samples * input_size));
   pairs.targets.reserve(static_cast<std::size_t>(samples * target_size));
@@ -93,7 +84,7 @@ Pairs read_pairs(const ImportSource& source, std::int64_t samples) {
     throw_if_stopped("data import");
     const std::int64_t count = std::min(block_samples, samples - first);
     const std::size_t inputs = pairs.inputs.size(), targets = pairs.targets.size();
-    source.read(first, count, pairs.inputs, pairs.targets);
+    source.read(first, count, pairs);
     require_finite(source, "input", pairs.inputs, inputs, input_size);
     require_finite(source, "target", pairs.targets, targets, target_size);
     progress.advance(count);
@@ -101,20 +92,122 @@ Pairs read_pairs(const ImportSource& source, std::int64_t samples) {
   return pairs;
 }
 
+/// A source that passes on what another one says, but for one option and one note.
+class Adapter : public ImportSource {
+ public:
+  explicit Adapter(const ImportSource& source) : source_(source) {}
+
+  std::string name() const final { return source_.name(); }
+  std::string equation() const final { return source_.equation(); }
+  pde::Space input() const override { return source_.input(); }
+  pde::Space output() const override { return source_.output(); }
+  std::int64_t samples() const override { return source_.samples(); }
+  std::vector<std::string> files() const final { return source_.files(); }
+  Json options() const final {
+    Json options = source_.options();
+    options.update(own_options_);
+    return options;
+  }
+  Json facts() const final {
+    Json facts = source_.facts();
+    if (!note_.empty()) facts["notes"].push_back(note_);
+    return facts;
+  }
+
+ protected:
+  const ImportSource& source_;
+  Json own_options_;
+  std::string note_;  ///< empty for none
+};
+
+/// The samples of a source whose values are all finite, in their order. The numbers of the others are the option
+/// `skip_nonfinite`, and a note. Reads all samples once. The source must outlive it. Throws DataError where no sample
+/// is left.
+class FiniteSamples final : public Adapter {
+ public:
+  explicit FiniteSamples(const ImportSource& source) : Adapter(source) {
+    std::vector<std::int64_t> skipped;
+    for (std::int64_t sample = 0; sample < source.samples(); ++sample) {
+      throw_if_stopped("data import");
+      Pairs pair;
+      source.read(sample, 1, pair);
+      const auto finite = [](float value) { return std::isfinite(value); };
+      const bool whole = std::ranges::all_of(pair.inputs, finite) && std::ranges::all_of(pair.targets, finite);
+      (whole ? kept_ : skipped).push_back(sample);
+    }
+    require<DataError>(!kept_.empty(), "data import: file=", source.files().front(), ", samples=", source.samples(),
+                       " (each has values that are not finite). Correct the file.");
+    own_options_ = {{"skip_nonfinite", skipped}};
+    if (skipped.empty()) return;
+    const bool one = skipped.size() == 1;
+    note_ = message(one ? "Sample " : "Samples ", joined(skipped), " of the source ", one ? "has" : "have",
+                    " values that are not finite. ", one ? "It is" : "They are", " left out.");
+  }
+
+  std::int64_t samples() const override { return std::ssize(kept_); }
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+    for (std::int64_t sample = first; sample < first + count; ++sample)
+      source_.read(kept_[static_cast<std::size_t>(sample)], 1, pairs);
+  }
+
+ private:
+  std::vector<std::int64_t> kept_;
+};
+
+/// A source on another grid of the same domain (core/field.hpp), which is the option `interpolate`, and a note.
+/// The source must outlive it. Throws InvalidArgument for another number of axes, and for an axis of fewer than two
+/// points.
+class Interpolated final : public Adapter {
+ public:
+  Interpolated(const ImportSource& source, const Resolution& grid)
+      : Adapter(source),
+        input_(source.input()),
+        output_(source.output()),
+        shape_(grid.shape(input_.domain.dimension())) {
+    require(grid.fewest() >= 2, "data import: --interpolate=", grid, " (an axis has 2 points or more). Give more.");
+    std::vector<Axis> axes;
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis)
+      axes.push_back(input_.domain.axes()[axis].resampled(shape_[axis]));
+    from_ = std::exchange(input_.domain, Domain::grid(std::move(axes)));
+    output_.domain = input_.domain;
+    own_options_ = {{"interpolate", grid}};
+    note_ = message("The fields are interpolated from a ", from_.describe(), ".");
+  }
+
+  pde::Space input() const override { return input_; }
+  pde::Space output() const override { return output_; }
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+    Pairs old;
+    source_.read(first, count, old);
+    append(old.inputs, count, input_.channel_count(), pairs.inputs);
+    append(old.targets, count, output_.channel_count(), pairs.targets);
+  }
+
+ private:
+  void append(const std::vector<float>& old, std::int64_t count, int channels, std::vector<float>& values) const {
+    const FieldBatch found = opshap::interpolated({from_, count, channels, {old.begin(), old.end()}}, shape_);
+    for (const double value : found.values) values.push_back(static_cast<float>(value));
+  }
+
+  pde::Space input_, output_;
+  std::vector<int> shape_;
+  Domain from_;
+};
+
 }  // namespace
 
 void import_dataset(const ImportSource& original, const ImportRequest& asked, const fs::path& path) {
   std::unique_ptr<ImportSource> finite, interpolated;
-  if (asked.skip_nonfinite) finite = finite_samples(original);
+  if (asked.skip_nonfinite) finite = std::make_unique<FiniteSamples>(original);
   const ImportSource& kept = finite ? *finite : original;
-  if (asked.interpolate) interpolated = interpolated_source(kept, *asked.interpolate);
+  if (asked.interpolate) interpolated = std::make_unique<Interpolated>(kept, *asked.interpolate);
   const ImportSource& source = interpolated ? *interpolated : kept;
   const pde::Space input = source.input(), output = source.output();
   const Json settled = settled_layout(source, asked.layout);
   Json request = {{"pde", source.name()}, {"schema_version", Dataset::schema_version}}, files = Json::array();
   request.update(settled);
   request["options"] = source.options();
-  for (const fs::path& file : source.files()) files.push_back(fingerprint(file));
+  for (const std::string& file : source.files()) files.push_back(fingerprint(file));
   request["files"] = files;
   const auto same = [&request](const Json& metadata) { return metadata.value("request", Json()) == request; };
   if (already_made("data import", path, same)) return;
@@ -163,121 +256,6 @@ std::string imported_from(const Json& metadata) {
   for (const Json& file : imported.at("files"))
     text += (&file == &imported.at("files").front() ? ": " : ", ") + file.at("file").get<std::string>();
   return text;
-}
-
-namespace {
-
-/// A source that passes on what another one says, but for one option and one note.
-class Adapter : public ImportSource {
- public:
-  explicit Adapter(const ImportSource& source) : source_(source) {}
-
-  std::string name() const final { return source_.name(); }
-  std::string equation() const final { return source_.equation(); }
-  pde::Space input() const override { return source_.input(); }
-  pde::Space output() const override { return source_.output(); }
-  std::int64_t samples() const override { return source_.samples(); }
-  std::vector<std::filesystem::path> files() const final { return source_.files(); }
-  Json options() const final {
-    Json options = source_.options();
-    options.update(own_options());
-    return options;
-  }
-  Json facts() const final {
-    Json facts = source_.facts();
-    const std::string own = note();
-    if (!own.empty()) facts["notes"].push_back(own);
-    return facts;
-  }
-
- protected:
-  virtual Json own_options() const = 0;
-  virtual std::string note() const = 0;
-
-  const ImportSource& source_;
-};
-
-class FiniteSamples final : public Adapter {
- public:
-  explicit FiniteSamples(const ImportSource& source) : Adapter(source) {
-    for (std::int64_t sample = 0; sample < source.samples(); ++sample) {
-      throw_if_stopped("data import");
-      std::vector<float> inputs, targets;
-      source.read(sample, 1, inputs, targets);
-      const auto finite = [](float value) { return std::isfinite(value); };
-      const bool whole = std::ranges::all_of(inputs, finite) && std::ranges::all_of(targets, finite);
-      (whole ? kept_ : skipped_).push_back(sample);
-    }
-    require<DataError>(!kept_.empty(), "data import: file=", source.files().front().string(),
-                       ", samples=", source.samples(), " (each has values that are not finite). Correct the file.");
-  }
-
-  std::int64_t samples() const override { return std::ssize(kept_); }
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
-    for (std::int64_t sample = first; sample < first + count; ++sample)
-      source_.read(kept_[static_cast<std::size_t>(sample)], 1, inputs, targets);
-  }
-
- private:
-  Json own_options() const override { return {{"skip_nonfinite", skipped_}}; }
-  std::string note() const override {
-    if (skipped_.empty()) return "";
-    std::string numbers;
-    for (const std::int64_t sample : skipped_) numbers += message(numbers.empty() ? "" : ", ", sample);
-    return message(skipped_.size() == 1 ? "Sample " : "Samples ", numbers, " of the source ",
-                   skipped_.size() == 1 ? "has" : "have", " values that are not finite. ",
-                   skipped_.size() == 1 ? "It is" : "They are", " left out.");
-  }
-
-  std::vector<std::int64_t> kept_, skipped_;
-};
-
-class Interpolated final : public Adapter {
- public:
-  Interpolated(const ImportSource& source, const Resolution& grid)
-      : Adapter(source), grid_(grid), input_(source.input()), output_(source.output()) {
-    shape_ = grid.shape(input_.domain.dimension());
-    require(grid.fewest() >= 2, "data import: --interpolate=", grid, " (an axis has 2 points or more). Give more.");
-    std::vector<Axis> axes;
-    for (std::size_t axis = 0; axis < shape_.size(); ++axis)
-      axes.push_back(input_.domain.axes()[axis].resampled(shape_[axis]));
-    from_ = std::exchange(input_.domain, Domain::grid(std::move(axes)));
-    output_.domain = input_.domain;
-  }
-
-  pde::Space input() const override { return input_; }
-  pde::Space output() const override { return output_; }
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
-    std::vector<float> old_inputs, old_targets;
-    source_.read(first, count, old_inputs, old_targets);
-    append(old_inputs, count, input_.channel_count(), inputs);
-    append(old_targets, count, output_.channel_count(), targets);
-  }
-
- private:
-  void append(const std::vector<float>& old, std::int64_t count, int channels, std::vector<float>& values) const {
-    const FieldBatch found = opshap::interpolated({from_, count, channels, {old.begin(), old.end()}}, shape_);
-    for (const double value : found.values) values.push_back(static_cast<float>(value));
-  }
-  Json own_options() const override { return {{"interpolate", grid_}}; }
-  std::string note() const override { return message("The fields are interpolated from a ", from_.describe(), "."); }
-
-  Resolution grid_;
-  std::vector<int> shape_;
-  pde::Space input_, output_;
-  Domain from_;
-};
-
-}  // namespace
-
-std::unique_ptr<ImportSource> finite_samples(const ImportSource& source) {
-  return std::make_unique<FiniteSamples>(source);
-}
-
-std::unique_ptr<ImportSource> interpolated_source(const ImportSource& source, const Resolution& grid) {
-  return std::make_unique<Interpolated>(source, grid);
 }
 
 namespace {
@@ -411,28 +389,26 @@ class NpyPair final : public ImportSource {
     return {numbered_channels("v", target_.channels(domain_.dimension())), domain_};
   }
   std::int64_t samples() const override { return input_.shape[0]; }
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
     const auto append = [&](const Fields& fields, std::vector<float>& values) {
       const auto size = static_cast<std::ptrdiff_t>(fields.values.size()) / fields.shape[0];
       values.insert(values.end(), fields.values.begin() + first * size, fields.values.begin() + (first + count) * size);
     };
-    append(input_, inputs);
-    append(target_, targets);
+    append(input_, pairs.inputs);
+    append(target_, pairs.targets);
   }
 
-  std::vector<std::filesystem::path> files() const override { return {options_.input, options_.target}; }
+  std::vector<std::string> files() const override { return {options_.input.string(), options_.target.string()}; }
   Json options() const override {
     Json options = {{"dimension", domain_.dimension()},
                     {"periodic", options_.periodic},
-                    {"centring", options_.centring == Centring::node ? "node" : "cell"}};
-    Json extent = Json::array(), origin = Json::array();
+                    {"centring", options_.centring == Centring::node ? "node" : "cell"},
+                    {"extent", Json::array()},
+                    {"origin", Json::array()}};
     for (const Axis& axis : domain_.axes()) {
-      extent.push_back(axis.extent);
-      origin.push_back(axis.origin);
+      options["extent"].push_back(axis.extent);
+      options["origin"].push_back(axis.origin);
     }
-    options["extent"] = extent;
-    options["origin"] = origin;
     return options;
   }
   Json facts() const override { return {{"format", "npy"}, {"layout", "a pair of arrays"}}; }

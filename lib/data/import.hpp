@@ -15,8 +15,10 @@
 
 namespace opshap::data {
 
-/// The root attribute `origin` of a data set that was imported.
-inline constexpr const char* imported_origin = "imported";
+/// Fields of samples one after the other, each [C, points].
+struct Pairs {
+  std::vector<float> inputs, targets;
+};
 
 /// Pairs of fields that another program made: what an import reads.
 class ImportSource {
@@ -34,10 +36,9 @@ class ImportSource {
   /// How many pairs there are.
   virtual std::int64_t samples() const = 0;
   /// Appends the fields first, .., first + count − 1, each [C, points]. Throws DataError for a file that is damaged.
-  virtual void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-                    std::vector<float>& targets) const = 0;
+  virtual void read(std::int64_t first, std::int64_t count, Pairs& pairs) const = 0;
 
-  virtual std::vector<std::filesystem::path> files() const = 0;
+  virtual std::vector<std::string> files() const = 0;
   /// What decides the pairs besides the files: {"time_index":30}.
   virtual nlohmann::ordered_json options() const = 0;
   /// What else is known of the pairs, as JSON: {"format","layout","parameters"{..},"target_time","notes"[..],..}. The
@@ -65,16 +66,6 @@ void import_dataset(const ImportSource& source, const ImportRequest& request, co
 
 /// "PDEBench, layout tensor: a.hdf5", of the metadata of a data set; empty for one that was not imported.
 std::string imported_from(const nlohmann::ordered_json& metadata);
-
-/// The samples of a source whose values are all finite, in their order. The numbers of the others are the option
-/// `skip_nonfinite`, and a note. Reads all samples once. The source must outlive it. Throws DataError where no sample
-/// is left.
-std::unique_ptr<ImportSource> finite_samples(const ImportSource& source);
-
-/// A source on another grid of the same domain (core/field.hpp), which is the option `interpolate`, and a note.
-/// The source must outlive it. Throws InvalidArgument for another number of axes, and for an axis of fewer than two
-/// points.
-std::unique_ptr<ImportSource> interpolated_source(const ImportSource& source, const Resolution& grid);
 
 /// Two arrays and what they do not say themselves.
 struct NpyOptions {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <utility>
@@ -87,10 +88,7 @@ const std::vector<Known>& known_problems() {
   return problems;
 }
 
-const Known& known(const std::string& name) {
-  return *std::find_if(known_problems().begin(), known_problems().end(),
-                       [&](const Known& problem) { return problem.name == name; });
-}
+const Known& known(const std::string& name) { return *std::ranges::find(known_problems(), name, &Known::name); }
 
 /// An array and those of its axes that count: the first one, and all with more than one entry.
 struct Array {
@@ -162,13 +160,11 @@ TargetStep target_step(const Hdf5Source& file, const std::string& path, std::int
                        std::optional<std::int64_t> asked) {
   require<DataError>(steps >= 2, "data import: file=", file.name(), ", times=", steps,
                      " (there are input and target only with 2 or more). Get the file again.");
-  std::vector<double> times;
-  if (file.has_array(path)) times = file.numbers(path);
+  const std::vector<double> times = file.has_array(path) ? file.numbers(path) : std::vector<double>{};
   require<DataError>(times.empty() || std::ssize(times) == steps || std::ssize(times) == steps + 1,
                      "data import: file=", file.name(), ", ", path, "=", times.size(), " (the fields have ", steps,
                      " times). Get the file again.");
-  TargetStep target{problem.time ? problem.time_index : (steps - 1) / 2};
-  target.index = std::max<std::int64_t>(target.index, 1);
+  TargetStep target{std::max<std::int64_t>(problem.time ? problem.time_index : (steps - 1) / 2, 1)};
   if (asked) {
     target.index = *asked;
   } else if (problem.time && !times.empty()) {
@@ -190,28 +186,28 @@ TargetStep target_step(const Hdf5Source& file, const std::string& path, std::int
 
 class Pdebench : public ImportSource {
  public:
-  Pdebench(std::unique_ptr<Hdf5Source> file, const Known& problem) : file_(std::move(file)), problem_(problem) {}
+  Pdebench(std::unique_ptr<Hdf5Source> file, const Known& problem, const char* layout)
+      : file_(std::move(file)), problem_(problem), layout_(layout) {}
 
   std::string name() const final { return "pdebench_" + problem_.name; }
   std::string equation() const final { return problem_.equation + ", of PDEBench"; }
   pde::Space input() const final { return {problem_.input, domain_}; }
   pde::Space output() const final { return {problem_.output, domain_}; }
   std::int64_t samples() const final { return samples_; }
-  std::vector<std::filesystem::path> files() const final { return {file_->name()}; }
+  std::vector<std::string> files() const final { return {file_->name()}; }
   Json options() const final {
     Json options = Json::object();
     if (target_.index > 0) options["time_index"] = target_.index;
     return options;
   }
   Json facts() const final {
-    Json facts = {{"format", "PDEBench"}, {"layout", layout()}, {"parameters", parameters()}};
+    Json facts = {{"format", "PDEBench"}, {"layout", layout_}, {"parameters", parameters()}};
     if (target_.time) facts["target_time"] = *target_.time;
     if (!problem_.note.empty()) facts["notes"] = {problem_.note};
     return facts;
   }
 
  protected:
-  virtual const char* layout() const = 0;
   /// Numbers of the equation that the file names.
   virtual Json parameters() const { return Json::object(); }
 
@@ -225,6 +221,7 @@ class Pdebench : public ImportSource {
 
   std::unique_ptr<Hdf5Source> file_;
   const Known& problem_;
+  const char* layout_;
   Domain domain_;
   std::int64_t samples_ = 0;
   TargetStep target_;
@@ -234,20 +231,18 @@ class Pdebench : public ImportSource {
 class Series final : public Pdebench {
  public:
   Series(std::unique_ptr<Hdf5Source> file, const Known& problem, Array tensor, const PdebenchOptions& options)
-      : Pdebench(std::move(file), problem), tensor_(std::move(tensor)) {
+      : Pdebench(std::move(file), problem, "tensor"), tensor_(std::move(tensor)) {
     domain_ = Domain::grid({stored_axis(*file_, "/x-coordinate", tensor_.size(2), problem_)});
     target_ = target_step(*file_, "/t-coordinate", tensor_.size(1), problem_, options.time_index);
     samples_ = tensor_.size(0);
   }
 
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
-    tensor_.read(*file_, {{first, count}, {0, 1}}, inputs);
-    tensor_.read(*file_, {{first, count}, {target_.index, 1}}, targets);
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+    tensor_.read(*file_, {{first, count}, {0, 1}}, pairs.inputs);
+    tensor_.read(*file_, {{first, count}, {target_.index, 1}}, pairs.targets);
   }
 
  private:
-  const char* layout() const override { return "tensor"; }
   Json parameters() const override {
     Json found = attributes({"beta", "Nu", "rho"});
     if (problem_.name == "burgers1d" && found.contains("Nu"))
@@ -262,7 +257,7 @@ class Series final : public Pdebench {
 class Darcy final : public Pdebench {
  public:
   Darcy(std::unique_ptr<Hdf5Source> file, Array tensor)
-      : Pdebench(std::move(file), known("darcy2d")),
+      : Pdebench(std::move(file), known("darcy2d"), "tensor and nu"),
         solution_(std::move(tensor)),
         coefficient_(Array::open(*file_, "/nu")) {
     require<DataError>(coefficient_.rank() == 3 && coefficient_.size(0) == solution_.size(0) &&
@@ -274,14 +269,12 @@ class Darcy final : public Pdebench {
     samples_ = solution_.size(0);
   }
 
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
-    coefficient_.read(*file_, {{first, count}}, inputs);
-    solution_.read(*file_, {{first, count}}, targets);
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+    coefficient_.read(*file_, {{first, count}}, pairs.inputs);
+    solution_.read(*file_, {{first, count}}, pairs.targets);
   }
 
  private:
-  const char* layout() const override { return "tensor and nu"; }
   Json parameters() const override { return attributes({"beta"}); }
 
   Array solution_, coefficient_;
@@ -292,7 +285,7 @@ class Groups final : public Pdebench {
  public:
   Groups(std::unique_ptr<Hdf5Source> file, const Known& problem, std::vector<std::string> names, Array first,
          const PdebenchOptions& options)
-      : Pdebench(std::move(file), problem), names_(std::move(names)), first_(std::move(first)) {
+      : Pdebench(std::move(file), problem, "numbered groups"), names_(std::move(names)), first_(std::move(first)) {
     const std::string grid = "/" + names_.front() + "/grid/";
     std::vector<Axis> axes = {stored_axis(*file_, grid + "x", first_.size(1), problem_)};
     if (problem_.dimension == 2) axes.push_back(stored_axis(*file_, grid + "y", first_.size(2), problem_));
@@ -301,15 +294,14 @@ class Groups final : public Pdebench {
     samples_ = std::ssize(names_);
   }
 
-  void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
-            std::vector<float>& targets) const override {
+  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
     for (std::int64_t sample = first; sample < first + count; ++sample) {
       const Array data = Array::open(*file_, "/" + names_[static_cast<std::size_t>(sample)] + "/data");
       require<DataError>(data.sizes == first_.sizes, "data import: file=", file_->name(), ", ", data.path, "=",
                          shape_text(data.sizes), " (", first_.path, " is ", shape_text(first_.sizes),
                          "). Get the file again.");
-      append_step(data, 0, inputs);
-      append_step(data, target_.index, targets);
+      append_step(data, 0, pairs.inputs);
+      append_step(data, target_.index, pairs.targets);
     }
   }
 
@@ -324,15 +316,12 @@ class Groups final : public Pdebench {
     }
   }
 
-  const char* layout() const override { return "numbered groups"; }
-
   std::vector<std::string> names_;
   Array first_;
 };
 
 bool is_number(const std::string& name) {
-  return !name.empty() &&
-         std::all_of(name.begin(), name.end(), [](char letter) { return letter >= '0' && letter <= '9'; });
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
 /// What is known of a file that is not read, and how its fields become two arrays; empty where nothing is known.
@@ -385,8 +374,6 @@ const Known& problem_of_series(const Hdf5Source& file, const std::string& asked)
   return known(found.empty() ? "tensor1d" : found);
 }
 
-}  // namespace
-
 std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
   auto file = std::make_unique<Hdf5Source>(options.file);
   if (file->has_array("/tensor")) {
@@ -400,8 +387,7 @@ std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
     return std::make_unique<Series>(std::move(file), problem, std::move(tensor), options);
   }
   std::vector<std::string> names = file->members();
-  std::string others;
-  for (const std::string& name : names) others += (others.empty() ? "" : ", ") + name;
+  const std::string others = joined(names);
   std::erase_if(names, [](const std::string& name) { return !is_number(name); });
   if (names.empty() || !file->has_array("/" + names.front() + "/data"))
     throw_other_layout(*file, others.empty() ? "it is empty" : "it holds " + others.substr(0, 200));
@@ -416,6 +402,8 @@ std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
                                                  : "shallow_water2d");
   return std::make_unique<Groups>(std::move(file), problem, std::move(names), std::move(first), options);
 }
+
+}  // namespace
 
 void import_pdebench(const PdebenchOptions& options, const ImportRequest& request, const std::filesystem::path& path) {
   in_own_process([&] { import_dataset(*open_pdebench(options), request, path); },

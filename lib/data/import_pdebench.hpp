@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,7 +20,9 @@ struct PdebenchOptions {
   std::string problem;
 };
 
-/// Opens a file of PDEBench. What it holds is found by its contents, never by its name:
+/// import_dataset() of a file of PDEBench, in a process of its own: the HDF5 library crashes on some damaged files.
+///
+/// What it holds is found by its contents, never by its name:
 ///
 /// - `tensor` [N,T,n]: advection (attribute beta) or Burgers (attribute Nu) in one dimension;
 /// - `tensor` [N,1,n,n] and `nu` [N,n,n]: Darcy flow;
@@ -32,13 +33,8 @@ struct PdebenchOptions {
 /// one entry more than there are times, as the published files have it. Coordinates are middles of cells, or nodes
 /// with both ends where they begin and end with a domain that is not periodic.
 ///
-/// Throws DataError for a file of another layout, which names those of PDEBench's flows and of the Well, and as
-/// Hdf5Source; InvalidArgument for options that do not fit the
-/// file.
-std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options);
-
-/// import_dataset() of such a file, in a process of its own: the HDF5 library crashes on some damaged files. Throws
-/// DataError for such a crash too.
+/// Throws DataError for a file of another layout, which names those of PDEBench's flows and of the Well, for a crash
+/// of the library, and as Hdf5Source; InvalidArgument for options that do not fit the file.
 void import_pdebench(const PdebenchOptions& options, const ImportRequest& request, const std::filesystem::path& path);
 
 }  // namespace opshap::data

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/names.hpp"
 #include "data/npy.hpp"
 
 namespace opshap::data {
@@ -77,11 +80,9 @@ class Section {
   template <typename Number>
   Number number(const char* kind) {
     const std::string_view text = word();
-    Number value{};
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failure != std::errc() || end != text.data() + text.size())
-      fail(message("has '", text.substr(0, 20), "' in place of ", kind));
-    return value;
+    const auto value = number_of<Number>(text);
+    if (!value) fail(message("has '", text.substr(0, 20), "' in place of ", kind));
+    return *value;
   }
 
   std::string_view text_, file_, section_;
@@ -110,15 +111,22 @@ Section section(std::string_view text, std::string_view file, const std::string&
   return {text.substr(body, end - body), file, text.substr(begin, name.size() + 1)};
 }
 
+/// What a file says of a mesh.
+struct Parts {
+  int dimension = 2;
+  std::vector<double> points;                           ///< [N, dimension]
+  std::optional<std::vector<std::int64_t>> cells = {};  ///< [C, dimension + 1]
+  std::optional<std::vector<double>> volumes = {};      ///< [N]
+};
+
 struct Node {
   std::int64_t tag = 0;
   std::array<double, 3> place = {};
 };
 
-/// Tags of the corners of lines and triangles.
+/// Tags of the corners of lines and triangles, one element after the other.
 struct Elements {
-  std::vector<std::array<std::int64_t, 2>> lines;
-  std::vector<std::array<std::int64_t, 3>> triangles;
+  std::vector<std::int64_t> lines, triangles;
   std::set<std::vector<std::int64_t>> seen;
 
   void add(Section& from, std::int64_t type) {
@@ -127,8 +135,8 @@ struct Elements {
     std::vector<std::int64_t> sorted = corners;
     std::ranges::sort(sorted);
     if (!seen.insert(std::move(sorted)).second) return;  // the same element in a further physical group
-    if (type == line_type) lines.push_back({corners[0], corners[1]});
-    if (type == triangle_type) triangles.push_back({corners[0], corners[1], corners[2]});
+    if (type == line_type) lines.insert(lines.end(), corners.begin(), corners.end());
+    if (type == triangle_type) triangles.insert(triangles.end(), corners.begin(), corners.end());
   }
 };
 
@@ -203,14 +211,13 @@ Elements elements_2(Section from, std::string_view file) {
 }
 
 /// The mesh of the nodes, with cells of the given corners (tags).
-template <std::size_t Corners>
-GmshMesh mesh_of(const std::vector<Node>& nodes, const std::vector<std::array<std::int64_t, Corners>>& cells,
-                 std::string_view file) {
-  constexpr std::size_t dimension = Corners - 1;
+Parts mesh_of(const std::vector<Node>& nodes, const std::vector<std::int64_t>& tags, int dimension,
+              std::string_view file) {
+  const auto axes = static_cast<std::size_t>(dimension);
   // Rotations leave 1e-16 where 0 was meant.
   double extent = 0;
   for (const Node& node : nodes) {
-    for (std::size_t axis = 0; axis < dimension; ++axis)
+    for (std::size_t axis = 0; axis < axes; ++axis)
       extent = std::max(extent, std::abs(node.place[axis] - nodes.front().place[axis]));
   }
   const double flat = 1e-9 * extent;
@@ -221,7 +228,7 @@ GmshMesh mesh_of(const std::vector<Node>& nodes, const std::vector<std::array<st
     require<DataError>(number.emplace(node.tag, next).second, "gmsh: file=", file, ", node=", node.tag,
                        " (comes twice). Save the mesh again.");
     points.insert(points.end(), node.place.begin(), node.place.begin() + dimension);
-    for (std::size_t axis = dimension; axis < 3; ++axis) {
+    for (std::size_t axis = axes; axis < 3; ++axis) {
       require(std::abs(node.place[axis] - nodes.front().place[axis]) <= flat, "gmsh: file=", file, ", node=", node.tag,
               " (lies at ", std::string_view("xyz").substr(axis, 1), " = ", node.place[axis], ", the first node at ",
               nodes.front().place[axis],
@@ -231,30 +238,32 @@ GmshMesh mesh_of(const std::vector<Node>& nodes, const std::vector<std::array<st
   }
   std::vector<std::int64_t> corners;
   std::vector<bool> used(nodes.size(), false);
-  for (const auto& cell : cells) {
-    for (const std::int64_t tag : cell) {
-      const auto found = number.find(tag);
-      require<DataError>(found != number.end(), "gmsh: file=", file, ", node=", tag,
-                         " (is the corner of an element and not there). Save the mesh again.");
-      corners.push_back(found->second);
-      used[static_cast<std::size_t>(found->second)] = true;
-    }
+  for (const std::int64_t tag : tags) {
+    const auto found = number.find(tag);
+    require<DataError>(found != number.end(), "gmsh: file=", file, ", node=", tag,
+                       " (is the corner of an element and not there). Save the mesh again.");
+    corners.push_back(found->second);
+    used[static_cast<std::size_t>(found->second)] = true;
   }
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     require(used[node], "gmsh: file=", file, ", node=", nodes[node].tag, " (is a corner of no ",
             dimension == 1 ? "line" : "triangle",
             ", so it owns no volume). Declare a physical group of the whole domain, and Gmsh saves only its nodes.");
   }
-  return {static_cast<int>(dimension), std::move(points), std::move(corners)};
+  return {.dimension = dimension, .points = std::move(points), .cells = std::move(corners)};
 }
 
-}  // namespace
-
-bool is_gmsh(std::string_view text) { return text.starts_with(header); }
-
-GmshMesh parse_gmsh(std::string_view text, std::string_view name) {
-  require<DataError>(is_gmsh(text), "gmsh: file=", name,
-                     " (does not start with $MeshFormat). Save the mesh with Gmsh.");
+/// Reads the ASCII formats MSH 4.1 and 2.2 of Gmsh. The text starts with $MeshFormat.
+///
+/// Points are the file's nodes in its order; their tags may be any numbers. Triangles make a mesh in the plane, and
+/// lines and points of its boundary are passed over. A file with lines alone makes a mesh on a line. MSH 2.2 repeats an
+/// element for each of its physical groups; it counts once.
+///
+/// `name` is the file's, for messages. Throws DataError for a text that is no such file, and InvalidArgument for what
+/// is valid but not read: binary files, other versions, elements that are no lines or triangles of first order (named),
+/// a mesh that does not lie in a plane z = c, and a node of no element.
+/// Source: the Gmsh reference manual, "MSH file format".
+Parts parse_gmsh(std::string_view text, std::string_view name) {
   // Of a binary file the format's section is still text, but for the number behind its first line.
   Section format(text.substr(header.size(), 200), name, header);
   const std::string_view version = format.word();
@@ -267,21 +276,11 @@ GmshMesh parse_gmsh(std::string_view text, std::string_view name) {
   const std::vector<Node> nodes = of_4 ? nodes_4(section(text, name, "Nodes")) : nodes_2(section(text, name, "Nodes"));
   const Elements elements =
       of_4 ? elements_4(section(text, name, "Elements"), name) : elements_2(section(text, name, "Elements"), name);
-  if (!elements.triangles.empty()) return mesh_of(nodes, elements.triangles, name);
+  if (!elements.triangles.empty()) return mesh_of(nodes, elements.triangles, 2, name);
   require(!elements.lines.empty(), "gmsh: file=", name,
           " (has neither triangles nor lines). Mesh its surface before you save it.");
-  return mesh_of(nodes, elements.lines, name);
+  return mesh_of(nodes, elements.lines, 1, name);
 }
-
-namespace {
-
-/// What a file says of a mesh.
-struct Parts {
-  int dimension = 2;
-  std::vector<double> points;
-  std::optional<std::vector<std::int64_t>> cells = {};
-  std::optional<std::vector<double>> volumes = {};
-};
 
 Parts points_of(const NpyArray& array, const std::string& who) {
   const std::vector<double>& points = array.reals(who);
@@ -292,8 +291,7 @@ Parts points_of(const NpyArray& array, const std::string& who) {
 }
 
 Parts parts_of(const NpzFile& file, const std::string& name) {
-  std::string there;
-  for (const std::string& array : file.names()) there += (there.empty() ? "" : ", ") + array;
+  const std::string there = joined(file.names());
   require<DataError>(file.contains("points"), name, ": array=points (missing; the file has ",
                      there.empty() ? "no arrays" : there,
                      "). Save points [N,2], and cells or volumes if you have them.");
@@ -315,10 +313,7 @@ Parts parts_of(const NpzFile& file, const std::string& name) {
 }
 
 Parts parts_of(std::string bytes, const std::string& name) {
-  if (is_gmsh(bytes)) {
-    GmshMesh mesh = parse_gmsh(bytes, name);
-    return {.dimension = mesh.dimension, .points = std::move(mesh.points), .cells = std::move(mesh.cells)};
-  }
+  if (bytes.starts_with(header)) return parse_gmsh(bytes, name);
   if (bytes.starts_with("PK")) return parts_of(NpzFile(std::move(bytes), name), name);
   require<DataError>(bytes.starts_with("\x93NUMPY"), "mesh: file=", name,
                      " (is neither a .npy nor a .npz file nor a Gmsh mesh). Give one of these.");

@@ -3,11 +3,13 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -22,6 +24,16 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t most_axes = 32;  // NumPy's own limit
+
+/// What NEP 1 and NumPy call a type.
+struct Kind {
+  std::string_view descr, name;
+};
+
+/// In the order of Dtype.
+constexpr std::array<Kind, 4> kinds = {{{"<f4", "float32"}, {"<f8", "float64"}, {"<i4", "int32"}, {"<i8", "int64"}}};
+
+const Kind& kind_of(Dtype dtype) { return kinds[static_cast<std::size_t>(dtype)]; }
 
 struct Description {
   std::string descr;
@@ -65,8 +77,7 @@ class HeaderParser {
     throw DataError(message("npy: file=", name_, " (the header ", why, "). Write it again with numpy.save."));
   }
   char peek() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
-      ++at_;
+    at_ = std::min(text_.find_first_not_of(" \n\t\r", at_), text_.size());
     return at_ < text_.size() ? text_[at_] : '\0';
   }
   bool accept(char wanted) {
@@ -123,9 +134,7 @@ std::size_t item_bytes(Dtype dtype) { return dtype == Dtype::float32 || dtype ==
 /// The number of elements, or nothing when it is more than `most`.
 std::optional<std::size_t> elements(const std::vector<std::int64_t>& shape, std::size_t most) {
   std::size_t count = 1;
-  for (const std::int64_t size : shape) {
-    if (size == 0) return 0;
-  }
+  if (std::ranges::count(shape, 0) > 0) return 0;
   for (const std::int64_t size : shape) {
     if (static_cast<std::size_t>(size) > most / count) return std::nullopt;
     count *= static_cast<std::size_t>(size);
@@ -133,13 +142,26 @@ std::optional<std::size_t> elements(const std::vector<std::int64_t>& shape, std:
   return count;
 }
 
-template <typename Stored, typename Held>
-std::vector<Held> load(std::span<const std::byte> bytes) {
-  std::vector<Held> values(bytes.size() / sizeof(Stored));
+/// Calls use(number) with a number of the type that files hold.
+template <typename Use>
+void with_stored(Dtype dtype, const Use& use) {
+  if (dtype == Dtype::float32) use(float{});
+  if (dtype == Dtype::float64) use(double{});
+  if (dtype == Dtype::int32) use(std::int32_t{});
+  if (dtype == Dtype::int64) use(std::int64_t{});
+}
+
+/// What holds numbers of a type in memory.
+template <typename Stored>
+using Held = std::vector<std::conditional_t<std::is_integral_v<Stored>, std::int64_t, double>>;
+
+template <typename Stored>
+Held<Stored> load(std::span<const std::byte> bytes) {
+  Held<Stored> values(bytes.size() / sizeof(Stored));
   for (std::size_t i = 0; i < values.size(); ++i) {
     Stored stored;
     std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
-    values[i] = static_cast<Held>(stored);
+    values[i] = static_cast<typename Held<Stored>::value_type>(stored);
   }
   return values;
 }
@@ -147,7 +169,7 @@ std::vector<Held> load(std::span<const std::byte> bytes) {
 /// Of float16. Infinite and not-a-number stay what they are.
 std::vector<double> load_half(std::span<const std::byte> bytes) {
   std::vector<double> values;
-  for (const std::int64_t bits : load<std::uint16_t, std::int64_t>(bytes))
+  for (const std::int64_t bits : load<std::uint16_t>(bytes))
     values.push_back(static_cast<double>(from_half(static_cast<std::uint16_t>(bits))));
   return values;
 }
@@ -172,40 +194,40 @@ std::vector<Number> in_c_order(const std::vector<Number>& numbers, const std::ve
   return ordered;
 }
 
-template <typename Stored, typename Held>
-void save(std::string& bytes, const std::vector<Held>& values) {
+template <typename Stored>
+void save(std::string& bytes, const Held<Stored>& values) {
   const std::size_t start = bytes.size();
   bytes.resize(start + values.size() * sizeof(Stored));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto stored = static_cast<Stored>(values[i]);
-    if constexpr (sizeof(Stored) < sizeof(Held) && std::is_integral_v<Held>) {
+    if constexpr (std::is_same_v<Stored, std::int32_t>) {
       require(stored == values[i], "npy: element=", i, ", value=", values[i], " (does not fit in int32). Write int64.");
     }
     std::memcpy(bytes.data() + start + i * sizeof stored, &stored, sizeof stored);
   }
 }
 
+constexpr std::string_view ending = ".npy";
+
+/// The archive in memory. Throws DataError with the library's reason.
+zip_t* opened(const std::string& bytes, const std::string& name) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_t* archive = nullptr;
+  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  if (source != nullptr) archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
+  if (source != nullptr && archive == nullptr) zip_source_free(source);
+  const std::string why = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  require<DataError>(archive != nullptr, "npz: file=", name, " (", why, "). Write it again with numpy.savez.");
+  return archive;
+}
+
 }  // namespace
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const std::int64_t size : shape) text += (text.empty() ? "" : ",") + std::to_string(size);
-  return "[" + text + "]";
-}
+std::string shape_text(const std::vector<std::int64_t>& shape) { return "[" + joined(shape, ",") + "]"; }
 
-std::string_view to_string(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::float32:
-      return "float32";
-    case Dtype::float64:
-      return "float64";
-    case Dtype::int32:
-      return "int32";
-    case Dtype::int64:
-      return "int64";
-  }
-  return "unknown";
-}
+std::string_view to_string(Dtype dtype) { return kind_of(dtype).name; }
 
 std::int64_t NpyArray::size() const {
   return std::visit([](const auto& held) { return static_cast<std::int64_t>(held.size()); }, values);
@@ -243,39 +265,20 @@ NpyArray parse_npy(std::span<const std::byte> bytes, std::string_view name) {
   NpyArray array;
   array.shape = description.shape;
   const bool half = description.descr == "<f2";
-  if (description.descr == "<f4" || half) {
-    array.dtype = Dtype::float32;
-  } else if (description.descr == "<f8") {
-    array.dtype = Dtype::float64;
-  } else if (description.descr == "<i4") {
-    array.dtype = Dtype::int32;
-  } else if (description.descr == "<i8") {
-    array.dtype = Dtype::int64;
-  } else {
-    throw InvalidArgument(
-        message("npy: file=", name, ", descr=", description.descr,
-                " (elements may be <f2, <f4, <f8, <i4 or <i8). Convert it, for example with astype('<f8')."));
-  }
+  const auto kind = std::ranges::find(kinds, half ? "<f4" : description.descr, &Kind::descr);
+  require(kind != kinds.end(), "npy: file=", name, ", descr=", description.descr,
+          " (elements may be <f2, <f4, <f8, <i4 or <i8). Convert it, for example with astype('<f8').");
+  array.dtype = static_cast<Dtype>(kind - kinds.begin());
   const std::span<const std::byte> data = bytes.subspan(header_start + header_length);
   const std::size_t element = half ? 2 : item_bytes(array.dtype);
   const auto count = elements(array.shape, data.size() / element);
   require<DataError>(count && *count * element == data.size(), "npy: file=", name, ", data=", data.size(),
                      " bytes (not what its shape and type say). The file was cut off or has something behind the "
                      "array; write it again.");
-  switch (array.dtype) {
-    case Dtype::float32:
-      array.values = half ? load_half(data) : load<float, double>(data);
-      break;
-    case Dtype::float64:
-      array.values = load<double, double>(data);
-      break;
-    case Dtype::int32:
-      array.values = load<std::int32_t, std::int64_t>(data);
-      break;
-    case Dtype::int64:
-      array.values = load<std::int64_t, std::int64_t>(data);
-      break;
-  }
+  if (half)
+    array.values = load_half(data);
+  else
+    with_stored(array.dtype, [&](auto number) { array.values = load<decltype(number)>(data); });
   if (description.fortran_order)
     std::visit([&](auto& values) { values = in_c_order(values, array.shape); }, array.values);
   return array;
@@ -285,17 +288,14 @@ std::string format_npy(const NpyArray& array) {
   const bool real = array.dtype == Dtype::float32 || array.dtype == Dtype::float64;
   require(real == std::holds_alternative<std::vector<double>>(array.values), "npy: dtype=", to_string(array.dtype),
           " (not the kind of number the array holds). Set the dtype that fits.");
-  std::string shape;
-  for (const std::int64_t size : array.shape) {
+  for (const std::int64_t size : array.shape)
     require(size >= 0, "npy: size=", size, " (an axis cannot be shorter than 0). Correct the shape.");
-    shape += (shape.empty() ? "" : ", ") + std::to_string(size);
-  }
-  shape = "(" + shape + (array.shape.size() == 1 ? ",)" : ")");
+  const std::string shape = "(" + joined(array.shape) + (array.shape.size() == 1 ? ",)" : ")");
   require(elements(array.shape, std::numeric_limits<std::int64_t>::max()) == static_cast<std::size_t>(array.size()),
           "npy: shape=", shape, ", values=", array.size(), " (do not agree). Correct the shape.");
 
-  const std::string descr = std::string(real ? "<f" : "<i") + std::to_string(item_bytes(array.dtype));
-  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  std::string header =
+      message("{'descr': '", kind_of(array.dtype).descr, "', 'fortran_order': False, 'shape': ", shape, ", }");
   constexpr std::size_t prefix = 10;
   header.append(63 - (prefix + header.size()) % 64, ' ');  // so that the data start at a multiple of 64
   header += '\n';
@@ -303,20 +303,8 @@ std::string format_npy(const NpyArray& array) {
   std::string bytes(magic);
   bytes += {'\x01', '\x00', static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
   bytes += header;
-  switch (array.dtype) {
-    case Dtype::float32:
-      save<float>(bytes, std::get<std::vector<double>>(array.values));
-      break;
-    case Dtype::float64:
-      save<double>(bytes, std::get<std::vector<double>>(array.values));
-      break;
-    case Dtype::int32:
-      save<std::int32_t>(bytes, std::get<std::vector<std::int64_t>>(array.values));
-      break;
-    case Dtype::int64:
-      save<std::int64_t>(bytes, std::get<std::vector<std::int64_t>>(array.values));
-      break;
-  }
+  with_stored(array.dtype,
+              [&](auto number) { save<decltype(number)>(bytes, std::get<Held<decltype(number)>>(array.values)); });
   return bytes;
 }
 
@@ -326,26 +314,6 @@ NpyArray read_npy(const std::filesystem::path& path) {
 }
 
 void write_npy(const std::filesystem::path& path, const NpyArray& array) { write_file(path, format_npy(array)); }
-
-namespace {
-
-constexpr std::string_view ending = ".npy";
-
-/// The archive in memory. Throws DataError with the library's reason.
-zip_t* opened(const std::string& bytes, const std::string& name) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_t* archive = nullptr;
-  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  if (source != nullptr) archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
-  if (source != nullptr && archive == nullptr) zip_source_free(source);
-  const std::string why = zip_error_strerror(&error);
-  zip_error_fini(&error);
-  require<DataError>(archive != nullptr, "npz: file=", name, " (", why, "). Write it again with numpy.savez.");
-  return archive;
-}
-
-}  // namespace
 
 NpzFile::NpzFile(std::string bytes, std::string name)
     : bytes_(std::move(bytes)), name_(std::move(name)), archive_(opened(bytes_, name_), &zip_discard) {}

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -56,12 +55,6 @@ void widen(StoredTensor& tensor) {
   tensor.bytes = std::move(bytes);
 }
 
-std::string hexadecimal(std::uint32_t value) {
-  char text[9];
-  std::snprintf(text, sizeof text, "%08x", value);
-  return text;
-}
-
 std::string checksum_entry(std::string_view value) { return message('"', checksum_key, "\":\"", value, '"'); }
 
 /// Of the header without the checksum's own entry, and of the data. Empty when the header has no such entry as we write
@@ -71,7 +64,7 @@ std::string checksum(std::string header, const std::string& claimed, std::span<c
   const std::size_t place = header.find(entry);
   if (place == std::string::npos) return "";
   header.erase(place, entry.size());
-  return hexadecimal(crc32c(header)) + hexadecimal(crc32c(data));
+  return hexadecimal(crc32c(header), 8) + hexadecimal(crc32c(data), 8);
 }
 
 /// A header entry, with everything checked that concerns it alone.
@@ -106,12 +99,9 @@ class Reader {
     }
     const auto writer_entry = content.metadata.extract(writer_key), claimed = content.metadata.extract(checksum_key);
     content.own = !writer_entry.empty() && writer_entry.mapped() == writer;
-    if (!claimed.empty() || content.own) {
-      check_checksum(header, claimed.empty() ? "" : claimed.mapped(), data);
-    }
+    if (!claimed.empty() || content.own) check_checksum(header, claimed.empty() ? "" : claimed.mapped(), data);
 
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+    std::ranges::sort(entries, {}, [](const Entry& entry) { return std::pair(entry.begin, entry.end); });
     std::size_t reached = 0;
     for (Entry& entry : entries) {
       check(entry.begin == reached,
@@ -171,8 +161,7 @@ class Reader {
           tensor + " needs dtype, shape and data_offsets");
     Entry entry{.name = name, .tensor = {}};
     const SortedJson& dtype = value["dtype"];
-    const auto known = std::find_if(std::begin(formats), std::end(formats),
-                                    [&](const Format& format) { return dtype == format.name; });
+    const auto known = std::ranges::find(formats, dtype, &Format::name);
     require<DataError>(known != std::end(formats), "safetensors: file=", who_, " (", tensor, " has the type ",
                        dtype.dump(-1, ' ', true, SortedJson::error_handler_t::replace).substr(0, 20),
                        "; F16, BF16, F32, F64, C64 and I64 can be read). Convert it to float32.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -101,6 +102,13 @@ class Verification {
     targets_ = held<float>(target_);
   }
 
+  /// All checks; those of a solver's data set, or those of an imported one.
+  std::vector<DataCheck> checks() const {
+    if (imported()) return {checksums(), content(), finite(), layout(), description(), origin()};
+    return {checksums(), content(), finite(), layout(), description(), invariants(), pairs(), regenerated()};
+  }
+
+ private:
   DataCheck checksums() const {
     const auto found = sample_checksums(inputs_, targets_, samples_);
     const auto [stored, computed] = std::mismatch(stored_checksums_.begin(), stored_checksums_.end(), found.begin());
@@ -117,8 +125,7 @@ class Verification {
 
   DataCheck finite() const {
     for (const auto* values : {&inputs_, &targets_}) {
-      const auto bad =
-          std::find_if_not(values->begin(), values->end(), [](float value) { return std::isfinite(value); });
+      const auto bad = std::ranges::find_if_not(*values, [](float value) { return std::isfinite(value); });
       if (bad != values->end()) {
         const auto row = (bad - values->begin()) / (static_cast<std::ptrdiff_t>(values->size()) / samples_);
         return {"finite", false, message("sample ", row, " holds ", *bad)};
@@ -132,7 +139,7 @@ class Verification {
     std::vector<std::int64_t> parts(3, 0);
     for (const std::uint8_t part : held<std::uint8_t>(split)) ++parts.at(std::min<std::size_t>(part, 2));
     const std::vector<std::int64_t> wanted = {request_.at("train"), request_.at("validation"), request_.at("test")};
-    if (parts != wanted || !std::is_sorted(held<std::uint8_t>(split).begin(), held<std::uint8_t>(split).end())) {
+    if (parts != wanted || !std::ranges::is_sorted(held<std::uint8_t>(split))) {
       return {"layout", false, "the split is not train, validation, test in the numbers asked for"};
     }
     const std::size_t slots = request_.at("resolutions").size();
@@ -176,15 +183,13 @@ class Verification {
     for (const pde::Invariant& invariant : problem().invariants()) {
       const Column column = file_.column("/qc/" + invariant.name);
       const std::vector<double>& values = held<double>(column);
-      const auto bad =
-          std::find_if_not(values.begin(), values.end(), [&](double value) { return invariant.allows(value); });
+      const auto bad = std::ranges::find_if_not(values, [&](double value) { return invariant.allows(value); });
       if (bad != values.end()) {
         return {
             "invariants", false,
             message("sample ", bad - values.begin(), " has ", invariant.name, " ", *bad, ", limit ", invariant.limit)};
       }
-      worst +=
-          message(worst.empty() ? "" : ", ", invariant.name, " <= ", *std::max_element(values.begin(), values.end()));
+      worst += message(worst.empty() ? "" : ", ", invariant.name, " <= ", std::ranges::max(values));
     }
     return {"invariants", true, worst};
   }
@@ -251,7 +256,6 @@ class Verification {
                                     : message("the same up to ", difference, ", as on another machine"))};
   }
 
- private:
   struct Spaces {
     pde::Space input, output;
   };
@@ -274,7 +278,7 @@ class Verification {
   }
 
   static FieldBatch field(const pde::Space& space, const std::vector<float>& values, std::int64_t sample) {
-    const auto size = static_cast<std::ptrdiff_t>(space.channel_count() * space.domain.points());
+    const std::int64_t size = space.field_size();
     return {
         space.domain, 1, space.channel_count(), {values.begin() + sample * size, values.begin() + (sample + 1) * size}};
   }
@@ -300,19 +304,7 @@ std::vector<DataCheck> verify_dataset(const std::filesystem::path& path) try {
       {"file", broken.empty(),
        broken.empty() ? message(bytes.size(), " bytes match their checksum") : "the file " + broken}};
   if (!broken.empty()) return checks;
-  const Verification verification(std::move(bytes), path.string());
-  checks.push_back(verification.checksums());
-  checks.push_back(verification.content());
-  checks.push_back(verification.finite());
-  checks.push_back(verification.layout());
-  checks.push_back(verification.description());
-  if (verification.imported()) {
-    checks.push_back(verification.origin());
-    return checks;
-  }
-  checks.push_back(verification.invariants());
-  checks.push_back(verification.pairs());
-  checks.push_back(verification.regenerated());
+  std::ranges::move(Verification(std::move(bytes), path.string()).checks(), std::back_inserter(checks));
   return checks;
 } catch (const Json::exception& error) {
   throw DataError(

@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "core/error.hpp"
 #include "pde/fields.hpp"
 #include "pde/fourier.hpp"
 #include "pde/problem.hpp"
@@ -9,32 +8,23 @@ namespace opshap::pde {
 
 namespace {
 
-class Advection1d final : public Evolution {
+class Advection1d final : public MadeOfParameters<Advection1d, Evolution> {
  public:
-  explicit Advection1d(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {}
+  using MadeOfParameters::MadeOfParameters;
 
   std::string_view name() const override { return "advection1d"; }
   std::string_view summary() const override { return "u_t + beta u_x = 0, periodic on [0, 1]"; }
   std::string_view scheme() const override { return "each Fourier mode times its phase, exact for the grid's modes"; }
-  std::vector<Parameter> parameters() const override { return parameters_; }
-  std::unique_ptr<Problem> with(const ParameterValues& changes) const override {
-    return std::make_unique<Advection1d>(changed(name(), parameters_, changes));
-  }
 
   Space input() const override { return {{{"u", "1"}}, Domain::unit({1024})}; }
-  Space output() const override { return input(); }
   std::vector<Invariant> invariants() const override {
     return {{"mean_drift", 1e-13, "Report this: no setting can break the law."},
             {"energy_drift", 1e-13, "Give a field without waves as short as two cells."}};
   }
   double target_time() const override { return 0.3; }
-  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
   Sample draw(const Rng& root, std::uint64_t sample) const override { return mixed_1d(input().domain, root, sample); }
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
-
- private:
-  std::vector<Parameter> parameters_;
 };
 
 Solution Advection1d::solve(const FieldBatch& initial, double time) const {

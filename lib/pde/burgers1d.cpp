@@ -21,6 +21,9 @@ constexpr double most_steps = 1e8;
 constexpr double most_rounds = 1e6;
 constexpr double rk45_relative = 1e-6, rk45_absolute = 1e-9;
 
+/// The real and imaginary parts of all modes.
+std::span<double> parts(Modes& modes) { return {reinterpret_cast<double*>(modes.data()), 2 * modes.size()}; }
+
 /// The equation for a field w of zero mean, as a system for its Fourier modes k <= (N−1)/3: with only these the product
 /// w² is free of aliasing.
 class Stepper {
@@ -72,26 +75,18 @@ class Stepper {
   /// From the start to `time` in steps of an explicit method of its own choice, whose size the viscosity of the finest
   /// waves bounds.
   std::int64_t integrate(double time, const Tolerances& tolerances) {
-    std::vector<double> state(2 * modes_.size());
-    const auto load = [this](std::span<const double> from) {
-      for (std::size_t k = 0; k < modes_.size(); ++k) modes_[k] = {from[2 * k], from[2 * k + 1]};
-    };
-    for (std::size_t k = 0; k < modes_.size(); ++k) {
-      state[2 * k] = modes_[k].real();
-      state[2 * k + 1] = modes_[k].imag();
-    }
-    const std::int64_t steps = integrate_explicit(
-        "burgers1d", state, time, tolerances, [&](std::span<const double> now, std::span<double> rates) {
-          load(now);
-          to_grid(modes_);
-          change(change_);
-          for (std::size_t k = 0; k < modes_.size(); ++k) {
-            const std::complex<double> rate_of_mode = change_[k] + rate(k) * modes_[k];
-            rates[2 * k] = rate_of_mode.real();
-            rates[2 * k + 1] = rate_of_mode.imag();
-          }
-        });
-    load(state);
+    const std::span<double> modes = parts(modes_), change_parts = parts(change_);
+    std::vector<double> state(modes.begin(), modes.end());
+    const std::int64_t steps = integrate_explicit("burgers1d", state, time, tolerances,
+                                                  [&](std::span<const double> now, std::span<double> rates) {
+                                                    std::ranges::copy(now, modes.begin());
+                                                    to_grid(modes_);
+                                                    change(change_);
+                                                    for (std::size_t k = 0; k < modes_.size(); ++k)
+                                                      change_[k] += rate(k) * modes_[k];
+                                                    std::ranges::copy(change_parts, rates.begin());
+                                                  });
+    std::ranges::copy(state, modes.begin());
     return steps;
   }
 
@@ -200,9 +195,9 @@ class Watch {
   double start_ = 0, energy_ = 1, growth_ = 0, tail_ = 0, overshoot_ = 0;
 };
 
-class Burgers1d final : public Evolution {
+class Burgers1d final : public MadeOfParameters<Burgers1d, Evolution> {
  public:
-  explicit Burgers1d(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {
+  explicit Burgers1d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
     require_not_negative(name(), parameters_, {"nu"});
     require_positive(name(), parameters_, {"dt"});
   }
@@ -214,26 +209,26 @@ class Burgers1d final : public Evolution {
     return "Fourier pseudo-spectral with 2/3 dealiasing in the frame of the mean, ETDRK4 in equal steps of at most dt "
            "/ max(1, max|u - mean|)";
   }
-  std::vector<Parameter> parameters() const override { return parameters_; }
-  std::unique_ptr<Problem> with(const ParameterValues& changes) const override {
-    return std::make_unique<Burgers1d>(changed(name(), parameters_, changes));
-  }
 
   Space input() const override { return {{{"u", "1"}}, Domain::unit({1024})}; }
-  Space output() const override { return input(); }
-  std::vector<Invariant> invariants() const override;
+  std::vector<Invariant> invariants() const override {
+    return {{"mean_drift", 1e-13, "Use a smaller dt."},
+            {"energy_growth", 1e-12, "Use a smaller dt."},
+            {"range_overshoot", 1e-9, "Use a smaller dt or a larger nu."},
+            {"spectral_tail", 1e-10, "Use a larger nu."}};
+  }
   double target_time() const override { return 0.5; }
   std::optional<TimeStepping> time_stepping() const override { return TimeStepping{"dt", 4}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override { return mixed_1d(input().domain, root, sample); }
   Solution solve(const FieldBatch& initial, double time) const override;
-  std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
+  std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override {
+    return spreading_laws(initial, later, 1e-9);
+  }
 
  private:
   double viscosity() const { return number(parameters_, "nu"); }
   double step() const { return number(parameters_, "dt"); }
   bool adaptive() const { return choice(parameters_, "solver") == "rk45"; }
-
-  std::vector<Parameter> parameters_;
 };
 
 Solution Burgers1d::solve(const FieldBatch& initial, double time) const {
@@ -255,50 +250,35 @@ Solution Burgers1d::solve(const FieldBatch& initial, double time) const {
           ", max|u - mean|=", start.amplitude, " (needs ", wanted,
           " steps). Give a shorter time, a smaller field or a larger dt.");
 
-  Solution solution{initial, 0, {}};
-  double drift = 0, growth = 0, overshoot = 0, tail = 0;
-  if (time > 0 && !start.constant()) {
-    solution.steps = static_cast<std::int64_t>(std::ceil(wanted));
-    Stepper stepper(points, domain.axes()[0].extent, viscosity(), time / static_cast<double>(solution.steps));
-    stepper.start(start.fluctuation);
-    Watch watch(start, domain, stepper);
-    const auto steps = adaptive() ? 1 : solution.steps;
-    for (std::int64_t i = 0; i <= steps; ++i) {
-      if (i > 0 && adaptive()) {
-        solution.steps = stepper.integrate(time, {rk45_relative, rk45_absolute});
-      } else if (i > 0) {
-        stepper.advance();
-      }
-      watch.see(stepper, stepper.look());
-      require<NumericalError>(
-          !watch.blown_up(), "burgers1d: t=", time * static_cast<double>(i) / static_cast<double>(steps),
-          " (the solution blows up: dt=", step(), " or N=", points, " is too coarse for nu=", viscosity(),
-          " and max|u - mean|=", start.amplitude, "). Use a smaller dt, more points or a larger nu.");
+  Solution solution{initial, 0, {0, 0, 0, 0}};
+  if (time == 0 || start.constant()) return solution;
+  solution.steps = static_cast<std::int64_t>(std::ceil(wanted));
+  Stepper stepper(points, domain.axes()[0].extent, viscosity(), time / static_cast<double>(solution.steps));
+  stepper.start(start.fluctuation);
+  Watch watch(start, domain, stepper);
+  const auto steps = adaptive() ? 1 : solution.steps;
+  for (std::int64_t i = 0; i <= steps; ++i) {
+    if (i > 0 && adaptive()) {
+      solution.steps = stepper.integrate(time, {rk45_relative, rk45_absolute});
+    } else if (i > 0) {
+      stepper.advance();
     }
-    require<NumericalError>(watch.tail() <= hopeless_tail, "burgers1d: N=", points, " (a share of ", watch.tail(),
-                            " of the energy came into the highest modes: the grid cannot hold the solution, whose "
-                            "shocks are 4 nu / jump wide). ",
-                            "Use more points, a shorter time or a larger nu.");
-    const auto values = stepper.finish(time, shift);
-    solution.output.values = Centred::shifted({values.begin(), values.end()}, start.centre);
-    drift = std::abs(mean(solution.output.values) - start.centre) / std::max(start.amplitude, std::abs(start.centre));
-    growth = watch.growth();
-    overshoot = watch.overshoot();
-    tail = watch.tail();
+    watch.see(stepper, stepper.look());
+    require<NumericalError>(
+        !watch.blown_up(), "burgers1d: t=", time * static_cast<double>(i) / static_cast<double>(steps),
+        " (the solution blows up: dt=", step(), " or N=", points, " is too coarse for nu=", viscosity(),
+        " and max|u - mean|=", start.amplitude, "). Use a smaller dt, more points or a larger nu.");
   }
-  solution.departures = {drift, growth, overshoot, tail};
+  require<NumericalError>(watch.tail() <= hopeless_tail, "burgers1d: N=", points, " (a share of ", watch.tail(),
+                          " of the energy came into the highest modes: the grid cannot hold the solution, whose "
+                          "shocks are 4 nu / jump wide). ",
+                          "Use more points, a shorter time or a larger nu.");
+  const auto values = stepper.finish(time, shift);
+  solution.output.values = Centred::shifted({values.begin(), values.end()}, start.centre);
+  const double drift = std::abs(mean(solution.output.values) - start.centre);
+  solution.departures = {drift / std::max(start.amplitude, std::abs(start.centre)), watch.growth(), watch.overshoot(),
+                         watch.tail()};
   return solution;
-}
-
-std::vector<Invariant> Burgers1d::invariants() const {
-  return {{"mean_drift", 1e-13, "Use a smaller dt."},
-          {"energy_growth", 1e-12, "Use a smaller dt."},
-          {"range_overshoot", 1e-9, "Use a smaller dt or a larger nu."},
-          {"spectral_tail", 1e-10, "Use a larger nu."}};
-}
-
-std::vector<PairLaw> Burgers1d::pair_laws(const FieldBatch& initial, const FieldBatch& later) const {
-  return spreading_laws(initial, later, 1e-9);
 }
 
 }  // namespace

@@ -150,9 +150,9 @@ double largest_around(const FieldBatch& field, std::size_t p) {
   return most;
 }
 
-class Darcy2d final : public Problem {
+class Darcy2d final : public MadeOfParameters<Darcy2d, Problem> {
  public:
-  explicit Darcy2d(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {
+  explicit Darcy2d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
     require_not_negative(name(), parameters_, {"sigma"});
     grid_points(name(), parameters_, 4096);
   }
@@ -162,15 +162,15 @@ class Darcy2d final : public Problem {
   std::string_view scheme() const override {
     return "finite volumes of five points, harmonic means of the permeability, sparse Cholesky factorisation";
   }
-  std::vector<Parameter> parameters() const override { return parameters_; }
-  std::unique_ptr<Problem> with(const ParameterValues& changes) const override {
-    return std::make_unique<Darcy2d>(changed(name(), parameters_, changes));
-  }
   ParameterValues quick() const override { return {{"points", 32.0}}; }
 
   Space input() const override { return {{{"a", "1"}}, native()}; }
   Space output() const override { return {{{"u", "1"}}, native()}; }
-  std::vector<Invariant> invariants() const override;
+  std::vector<Invariant> invariants() const override {
+    return {{"relative_residual", 1e-11, "Give a smoother field."},
+            {"outflow_balance", 1e-10, "Give a smoother field."},
+            {"wrong_sign", 0, "Report this: the scheme cannot break the law."}};
+  }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& input) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& input, const FieldBatch& output) const override;
@@ -181,8 +181,6 @@ class Darcy2d final : public Problem {
     return Domain::grid({Axis::cells(points), Axis::cells(points)});
   }
   double forcing() const { return number(parameters_, "f"); }
-
-  std::vector<Parameter> parameters_;
 };
 
 Sample Darcy2d::draw(const Rng& root, std::uint64_t sample) const {
@@ -229,12 +227,6 @@ Solution Darcy2d::solve(const FieldBatch& input) const {
                              (size * static_cast<double>(cells)),
                          positive_part(forcing() >= 0 ? -range.low : range.high)};
   return solution;
-}
-
-std::vector<Invariant> Darcy2d::invariants() const {
-  return {{"relative_residual", 1e-11, "Give a smoother field."},
-          {"outflow_balance", 1e-10, "Give a smoother field."},
-          {"wrong_sign", 0, "Report this: the scheme cannot break the law."}};
 }
 
 std::vector<PairLaw> Darcy2d::pair_laws(const FieldBatch& input, const FieldBatch& output) const {

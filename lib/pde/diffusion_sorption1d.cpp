@@ -24,9 +24,9 @@ struct Freundlich {
   double retardation(double u) const { return 1 + capacity * exponent * std::pow(std::max(u, fewest), exponent - 1); }
 };
 
-class DiffusionSorption1d final : public Evolution {
+class DiffusionSorption1d final : public MadeOfParameters<DiffusionSorption1d, Evolution> {
  public:
-  explicit DiffusionSorption1d(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {
+  explicit DiffusionSorption1d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
     require_positive(name(), parameters_, {"D", "k_f", "n_f", "rho_s", "phi", "rtol", "atol"});
     require_not_negative(name(), parameters_, {"c_left"});
     grid_points(name(), parameters_, most_points);
@@ -39,19 +39,17 @@ class DiffusionSorption1d final : public Evolution {
   std::string_view scheme() const override {
     return "finite differences of second order on nodes, CVODE BDF with the exact Jacobian";
   }
-  std::vector<Parameter> parameters() const override { return parameters_; }
-  std::unique_ptr<Problem> with(const ParameterValues& changes) const override {
-    return std::make_unique<DiffusionSorption1d>(changed(name(), parameters_, changes));
-  }
   ParameterValues quick() const override { return {{"points", 128.0}}; }
 
   Space input() const override {
     return {{{"u", "1"}}, Domain::grid({Axis::nodes(grid_points(name(), parameters_, most_points))})};
   }
-  Space output() const override { return input(); }
-  std::vector<Invariant> invariants() const override;
+  std::vector<Invariant> invariants() const override {
+    return {{"content_imbalance", 1e-4, "Use smaller tolerances."},
+            {"range_left", 1e-6, "Use smaller tolerances."},
+            {"rise_in_x", 1e-6, "Use smaller tolerances, or an initial field that falls."}};
+  }
   double target_time() const override { return 250; }
-  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
@@ -61,8 +59,6 @@ class DiffusionSorption1d final : public Evolution {
     return {number(parameters_, "rho_s") / number(parameters_, "phi") * number(parameters_, "k_f"),
             number(parameters_, "n_f")};
   }
-
-  std::vector<Parameter> parameters_;
 };
 
 /// exp(−x/λ), λ uniform on [0.03, 0.08). The paper says λ is about 0.05.
@@ -135,12 +131,6 @@ Solution DiffusionSorption1d::solve(const FieldBatch& initial, double time) cons
                          positive_part(-range.low) + positive_part(range.high - highest), positive_part(rise)};
   solution.output.values = std::move(y);
   return solution;
-}
-
-std::vector<Invariant> DiffusionSorption1d::invariants() const {
-  return {{"content_imbalance", 1e-4, "Use smaller tolerances."},
-          {"range_left", 1e-6, "Use smaller tolerances."},
-          {"rise_in_x", 1e-6, "Use smaller tolerances, or an initial field that falls."}};
 }
 
 std::vector<PairLaw> DiffusionSorption1d::pair_laws(const FieldBatch& initial, const FieldBatch& later) const {

@@ -190,11 +190,10 @@ Sample mixed_1d(const Domain& domain, const Rng& root, std::uint64_t sample) {
         sines[at] = weight * amplitudes.normal();
         add([&](double x) { return cosines[at] * std::cos(turn * k * x) + sines[at] * std::sin(turn * k * x); });
       }
-      double largest = 0;
-      for (const double value : field.values) largest = std::max(largest, std::abs(value));
+      const double size = largest(field.values);
       // The numbers recorded are those of the rescaled field.
       for (std::vector<double>* numbers : {&field.values, &cosines, &sines}) {
-        for (double& number : *numbers) number *= amplitude / largest;
+        for (double& number : *numbers) number *= amplitude / size;
       }
       break;
     }

@@ -5,15 +5,13 @@
 #include <complex>
 #include <numbers>
 
-#include "core/error.hpp"
 #include "pde/fields.hpp"
 #include "pde/fourier.hpp"
 #include "pde/problem.hpp"
 
 namespace opshap::pde {
 
-HeatEquation::HeatEquation(std::string_view who, std::vector<Parameter> parameters)
-    : parameters_(std::move(parameters)) {
+HeatEquation::HeatEquation(std::string_view who, std::vector<Parameter> parameters) : Evolution(std::move(parameters)) {
   require_not_negative(who, parameters_, {"kappa"});
 }
 
@@ -57,15 +55,12 @@ std::vector<PairLaw> HeatEquation::pair_laws(const FieldBatch& initial, const Fi
 
 namespace {
 
-class Heat1d final : public HeatEquation {
+class Heat1d final : public MadeOfParameters<Heat1d, HeatEquation> {
  public:
-  explicit Heat1d(std::vector<Parameter> parameters) : HeatEquation("heat1d", std::move(parameters)) {}
+  explicit Heat1d(std::vector<Parameter> parameters) : MadeOfParameters("heat1d", std::move(parameters)) {}
 
   std::string_view name() const override { return "heat1d"; }
   std::string_view summary() const override { return "u_t = kappa u_xx, periodic on [0, 1]"; }
-  std::unique_ptr<Problem> with(const ParameterValues& changes) const override {
-    return std::make_unique<Heat1d>(changed(name(), parameters_, changes));
-  }
   Space input() const override { return {{{"u", "1"}}, Domain::unit({1024})}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override { return mixed_1d(input().domain, root, sample); }
 };
@@ -111,15 +106,12 @@ std::vector<Wave> eight_modes(Rng& geometry, Rng& amplitudes, Rng& phases) {
   return waves;
 }
 
-class Heat2d final : public HeatEquation {
+class Heat2d final : public MadeOfParameters<Heat2d, HeatEquation> {
  public:
-  explicit Heat2d(std::vector<Parameter> parameters) : HeatEquation("heat2d", std::move(parameters)) {}
+  explicit Heat2d(std::vector<Parameter> parameters) : MadeOfParameters("heat2d", std::move(parameters)) {}
 
   std::string_view name() const override { return "heat2d"; }
   std::string_view summary() const override { return "u_t = kappa (u_xx + u_yy), periodic on [0, 1]^2"; }
-  std::unique_ptr<Problem> with(const ParameterValues& changes) const override {
-    return std::make_unique<Heat2d>(changed(name(), parameters_, changes));
-  }
   Space input() const override { return {{{"u", "1"}}, Domain::unit({128, 128})}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
 };

@@ -12,16 +12,10 @@ class HeatEquation : public Evolution {
   explicit HeatEquation(std::string_view who, std::vector<Parameter> parameters);
 
   std::string_view scheme() const override { return "each Fourier mode times its decay, exact for the grid's modes"; }
-  std::vector<Parameter> parameters() const override { return parameters_; }
-  Space output() const override { return input(); }
   std::vector<Invariant> invariants() const override;
   double target_time() const override { return 0.5; }
-  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
-
- protected:
-  std::vector<Parameter> parameters_;
 };
 
 }  // namespace opshap::pde

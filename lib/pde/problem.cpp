@@ -1,7 +1,6 @@
 #include "pde/problem.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -17,15 +16,8 @@ std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& choices) {
-  std::string text;
-  for (const std::string& choice : choices) text += (text.empty() ? "" : ", ") + choice;
-  return text;
-}
-
 const Parameter& find(const std::vector<Parameter>& parameters, std::string_view name) {
-  const auto found =
-      std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
+  const auto found = std::ranges::find(parameters, name, &Parameter::name);
   require(found != parameters.end(), "pde: parameter=", name, " (not one of the parameters).",
           suggestion(name, names_of(parameters)), " There are ", joined(names_of(parameters)), ".");
   return *found;
@@ -50,8 +42,7 @@ double settled(std::string_view who, const Parameter& parameter, const Parameter
 std::vector<Parameter> changed(std::string_view who, std::vector<Parameter> parameters,
                                const ParameterValues& changes) {
   for (const auto& [name, value] : changes) {
-    const auto found =
-        std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
+    const auto found = std::ranges::find(parameters, name, &Parameter::name);
     require(found != parameters.end(), who, ": parameter=", name, " (not one of its parameters).",
             suggestion(name, names_of(parameters)), " It has ", joined(names_of(parameters)), ".");
     found->value = settled(who, *found, value);
@@ -61,13 +52,8 @@ std::vector<Parameter> changed(std::string_view who, std::vector<Parameter> para
 
 ParameterValues values(const std::vector<Parameter>& parameters) {
   ParameterValues values;
-  for (const Parameter& parameter : parameters) {
-    if (parameter.choices.empty()) {
-      values.emplace(parameter.name, parameter.value);
-    } else {
-      values.emplace(parameter.name, choice(parameters, parameter.name));
-    }
-  }
+  for (const auto& [name, value, meaning, choices] : parameters)
+    values.emplace(name, choices.empty() ? ParameterValue(value) : choice(parameters, name));
   return values;
 }
 
@@ -108,10 +94,8 @@ ParameterValues parse_parameters(const std::vector<std::string>& settings) {
     require(equals != std::string::npos && equals > 0 && equals + 1 < setting.size(), "parameters: --set ", setting,
             " (no name=value). Write for example --set nu=0.02.");
     const std::string text = setting.substr(equals + 1);
-    double number = 0;
-    const auto [parsed, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = failure == std::errc() && parsed == text.data() + text.size();
-    const ParameterValue value = is_number ? ParameterValue(number) : ParameterValue(text);
+    const auto number = number_of<double>(text);
+    const ParameterValue value = number ? ParameterValue(*number) : text;
     require(values.emplace(setting.substr(0, equals), value).second, "parameters: --set ", setting,
             " (the name was given before). Give it once.");
   }

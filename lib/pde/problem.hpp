@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -69,6 +70,8 @@ struct Space {
   Domain domain;
 
   int channel_count() const { return static_cast<int>(channels.size()); }
+  /// Numbers in one field: channels × points.
+  std::int64_t field_size() const { return channel_count() * domain.points(); }
   bool operator==(const Space&) const = default;
 };
 
@@ -120,6 +123,7 @@ class Evolution;
 /// lib/pde and a line in lib/pde/registry.def.
 class Problem {
  public:
+  explicit Problem(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {}
   virtual ~Problem() = default;
   /// Registry key.
   virtual std::string_view name() const = 0;
@@ -129,7 +133,7 @@ class Problem {
   virtual bool in_paper() const { return true; }
   /// One line: the numerical scheme.
   virtual std::string_view scheme() const = 0;
-  virtual std::vector<Parameter> parameters() const = 0;
+  std::vector<Parameter> parameters() const { return parameters_; }
   /// The same problem with other parameters. Throws InvalidArgument for unknown names and for values that cannot work.
   virtual std::unique_ptr<Problem> with(const ParameterValues& changes) const = 0;
   /// Parameter values with which a sample costs some milliseconds, on a smaller grid or up to an earlier time: for
@@ -162,6 +166,9 @@ class Problem {
 
   /// This problem as an evolution; null for a static problem.
   virtual const Evolution* evolution() const { return nullptr; }
+
+ protected:
+  std::vector<Parameter> parameters_;
 };
 
 /// How the error of a scheme depends on its time step.
@@ -173,10 +180,14 @@ struct TimeStepping {
 /// A time-dependent problem: the output is the field at the target time, the input the field at time 0.
 class Evolution : public Problem {
  public:
+  using Problem::Problem;
   /// The operator to be learned maps the field at time 0 to the field at this time.
   virtual double target_time() const = 0;
   /// Nothing when the scheme is exact in time or controls its own steps.
-  virtual std::optional<TimeStepping> time_stepping() const = 0;
+  virtual std::optional<TimeStepping> time_stepping() const { return std::nullopt; }
+
+  /// A field like the input, at another time.
+  Space output() const override { return input(); }
 
   /// All that the equation evolves. The input of a data set may be a part of it, where the rest starts at 0.
   virtual Space state() const { return input(); }
@@ -187,6 +198,16 @@ class Evolution : public Problem {
   virtual Solution solve(const FieldBatch& initial, double time) const = 0;
   Solution solve(const FieldBatch& input) const final { return solve(input, target_time()); }
   const Evolution* evolution() const final { return this; }
+};
+
+/// A problem of a kind (Problem, Evolution) that is made of its parameters alone, so that `Self` can be made of others.
+template <typename Self, typename Kind>
+class MadeOfParameters : public Kind {
+ public:
+  using Kind::Kind;
+  std::unique_ptr<Problem> with(const ParameterValues& changes) const final {
+    return std::make_unique<Self>(changed(this->name(), this->parameters(), changes));
+  }
 };
 
 }  // namespace opshap::pde

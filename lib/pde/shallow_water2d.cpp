@@ -176,11 +176,8 @@ class Basin {
   }
 
   void find_fluxes(std::size_t first, std::size_t apart, std::size_t count, std::size_t through, std::size_t along) {
-    if (muscl_) {
-      find_fluxes<true>(first, apart, count, through, along);
-    } else {
-      find_fluxes<false>(first, apart, count, through, along);
-    }
+    return muscl_ ? find_fluxes<true>(first, apart, count, through, along)
+                  : find_fluxes<false>(first, apart, count, through, along);
   }
 
   void find_change(const State& state) {
@@ -217,9 +214,9 @@ class Basin {
   State flux_;   ///< of one row of faces
 };
 
-class ShallowWater2d final : public Evolution {
+class ShallowWater2d final : public MadeOfParameters<ShallowWater2d, Evolution> {
  public:
-  explicit ShallowWater2d(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {
+  explicit ShallowWater2d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
     require_positive(name(), parameters_, {"g", "cfl"});
     grid_points(name(), parameters_, 4096);
     const double cfl = number(parameters_, "cfl");
@@ -235,10 +232,6 @@ class ShallowWater2d final : public Evolution {
     return muscl() ? "finite volumes of second order (minmod), HLL fluxes, SSP Runge-Kutta of order 3"
                    : "finite volumes of first order, HLL fluxes, SSP Runge-Kutta of order 3";
   }
-  std::vector<Parameter> parameters() const override { return parameters_; }
-  std::unique_ptr<Problem> with(const ParameterValues& changes) const override {
-    return std::make_unique<ShallowWater2d>(changed(name(), parameters_, changes));
-  }
   ParameterValues quick() const override { return {{"points", 32.0}}; }
 
   /// The depth: water starts at rest.
@@ -246,11 +239,13 @@ class ShallowWater2d final : public Evolution {
     const int points = grid_points(name(), parameters_, 4096);
     return {{{"h", "m"}}, Domain::grid({Axis::cells(points), Axis::cells(points)})};
   }
-  Space output() const override { return input(); }
   Space state() const override { return {{{"h", "m"}, {"hu", "m^2/s"}, {"hv", "m^2/s"}}, input().domain}; }
-  std::vector<Invariant> invariants() const override;
+  std::vector<Invariant> invariants() const override {
+    return {{"mass_drift", 1e-13, "Report this: no setting can break the law."},
+            {"energy_growth", 1e-12, "Use a smaller cfl."},
+            {"dryness", 0, "Give deeper water."}};
+  }
   double target_time() const override { return 0.25; }
-  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
@@ -258,8 +253,6 @@ class ShallowWater2d final : public Evolution {
  private:
   double gravity() const { return number(parameters_, "g"); }
   bool muscl() const { return choice(parameters_, "order") == "muscl"; }
-
-  std::vector<Parameter> parameters_;
 };
 
 /// h = 1 + A exp(−|x − c|²/2s²), at rest; A uniform on [0.1, 0.5), s on [0.05, 0.1), c on [0.3, 0.7)². The paper says
@@ -319,12 +312,6 @@ Solution ShallowWater2d::solve(const FieldBatch& initial, double time) const {
     solution.output.values.insert(solution.output.values.end(), basin.state()[q].begin(), basin.state()[q].end());
   solution.departures = {std::abs(basin.mass() - mass) / std::max(mass, 1e-300), growth, positive_part(dry - lowest)};
   return solution;
-}
-
-std::vector<Invariant> ShallowWater2d::invariants() const {
-  return {{"mass_drift", 1e-13, "Report this: no setting can break the law."},
-          {"energy_growth", 1e-12, "Use a smaller cfl."},
-          {"dryness", 0, "Give deeper water."}};
 }
 
 std::vector<PairLaw> ShallowWater2d::pair_laws(const FieldBatch& initial, const FieldBatch& later) const {

@@ -18,26 +18,23 @@ namespace {
 
 constexpr long most_steps = 100'000'000;
 
-struct Context {
-  Context() {
-    if (SUNContext_Create(nullptr, &context) != 0) throw std::bad_alloc();
-  }
-  ~Context() { SUNContext_Free(&context); }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-  SUNContext context = nullptr;
-};
-
 /// A handle of the library with the function that frees it.
 template <typename T>
 using Owned = std::unique_ptr<T, void (*)(T*)>;
+using Context = Owned<std::remove_pointer_t<SUNContext>>;
 using Vector = Owned<std::remove_pointer_t<N_Vector>>;
 using Matrix = Owned<std::remove_pointer_t<SUNMatrix>>;
 using Solver = Owned<std::remove_pointer_t<SUNLinearSolver>>;
 
+Context new_context() {
+  SUNContext context = nullptr;
+  if (SUNContext_Create(nullptr, &context) != 0) throw std::bad_alloc();
+  return {context, [](SUNContext owned) { SUNContext_Free(&owned); }};
+}
+
 /// A view of y, which it must not outlive.
 Vector view(std::vector<double>& y, const Context& context) {
-  return {N_VMake_Serial(static_cast<sunindextype>(y.size()), y.data(), context.context),
+  return {N_VMake_Serial(static_cast<sunindextype>(y.size()), y.data(), context.get()),
           [](std::remove_pointer_t<N_Vector>* vector) { N_VDestroy(vector); }};
 }
 
@@ -83,14 +80,14 @@ void silent(int, const char*, const char*, char*, void*) {}
 
 std::int64_t integrate_stiff(std::string_view who, std::vector<double>& y, double time, const Tolerances& tolerances,
                              const Rate& rate, const TridiagonalJacobian& jacobian) {
-  const Context context;
+  const Context context = new_context();
   const auto size = y.size();
   System system{rate, &jacobian, {std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)}};
   const Vector state = view(y, context);
-  const Matrix matrix(SUNBandMatrix(static_cast<sunindextype>(size), 1, 1, context.context), SUNMatDestroy);
-  const Solver solver(SUNLinSol_Band(state.get(), matrix.get(), context.context),
+  const Matrix matrix(SUNBandMatrix(static_cast<sunindextype>(size), 1, 1, context.get()), SUNMatDestroy);
+  const Solver solver(SUNLinSol_Band(state.get(), matrix.get(), context.get()),
                       [](std::remove_pointer_t<SUNLinearSolver>* owned) { SUNLinSolFree(owned); });
-  const Owned<void> memory(CVodeCreate(CV_BDF, context.context), [](void* owned) { CVodeFree(&owned); });
+  const Owned<void> memory(CVodeCreate(CV_BDF, context.get()), [](void* owned) { CVodeFree(&owned); });
   if (memory == nullptr || state == nullptr || matrix == nullptr || solver == nullptr) throw std::bad_alloc();
   CVodeSetErrHandlerFn(memory.get(), silent, nullptr);
   check(CVodeInit(memory.get(), rate_of, 0, state.get()), who, "init");
@@ -109,10 +106,10 @@ std::int64_t integrate_stiff(std::string_view who, std::vector<double>& y, doubl
 
 std::int64_t integrate_explicit(std::string_view who, std::vector<double>& y, double time, const Tolerances& tolerances,
                                 const Rate& rate) {
-  const Context context;
+  const Context context = new_context();
   System system{rate};
   const Vector state = view(y, context);
-  const Owned<void> memory(ERKStepCreate(rate_of, 0, state.get(), context.context),
+  const Owned<void> memory(ERKStepCreate(rate_of, 0, state.get(), context.get()),
                            [](void* owned) { ERKStepFree(&owned); });
   if (memory == nullptr || state == nullptr) throw std::bad_alloc();
   ERKStepSetErrHandlerFn(memory.get(), silent, nullptr);

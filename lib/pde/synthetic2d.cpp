@@ -15,9 +15,9 @@ constexpr int drawn_modes = 4;
 /// The transform of one axis takes n² products for each line.
 constexpr int most_points = 4096;
 
-class Synthetic2d final : public Problem {
+class Synthetic2d final : public MadeOfParameters<Synthetic2d, Problem> {
  public:
-  explicit Synthetic2d(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {
+  explicit Synthetic2d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
     require(length() >= 0, "synthetic2d: length=", length(), " (a length is not negative). Give 0 or more.");
     require(std::abs(coupling()) < 1, "synthetic2d: coupling=", coupling(),
             " (the factor 1 + coupling gain could vanish). Give a number between -1 and 1.");
@@ -30,10 +30,6 @@ class Synthetic2d final : public Problem {
   }
   bool in_paper() const override { return false; }
   std::string_view scheme() const override { return "cosine series on cell centres, exact for the grid's modes"; }
-  std::vector<Parameter> parameters() const override { return parameters_; }
-  std::unique_ptr<Problem> with(const ParameterValues& changes) const override {
-    return std::make_unique<Synthetic2d>(changed(name(), parameters_, changes));
-  }
 
   Space input() const override { return {{{"gain", "1"}, {"source", "1"}}, native()}; }
   Space output() const override { return {{{"u", "1"}}, native()}; }
@@ -52,12 +48,6 @@ class Synthetic2d final : public Problem {
   static Domain native() { return Domain::grid({Axis::cells(32, 2), Axis::cells(32, 1)}); }
   double length() const { return number(parameters_, "length"); }
   double coupling() const { return number(parameters_, "coupling"); }
-
-  /// Multiplies each cosine mode of a field by factor(λ), λ the eigenvalue of −Δ that belongs to it.
-  template <typename Factor>
-  std::vector<double> filtered(const Domain& domain, std::span<const double> field, const Factor& factor) const;
-
-  std::vector<Parameter> parameters_;
 };
 
 double eigenvalue(const Domain& domain, std::size_t k, std::size_t l) {
@@ -66,9 +56,9 @@ double eigenvalue(const Domain& domain, std::size_t k, std::size_t l) {
   return x * x + y * y;
 }
 
+/// Multiplies each cosine mode of a field by factor(λ), λ the eigenvalue of −Δ that belongs to it.
 template <typename Factor>
-std::vector<double> Synthetic2d::filtered(const Domain& domain, std::span<const double> field,
-                                          const Factor& factor) const {
+std::vector<double> filtered(const Domain& domain, std::span<const double> field, const Factor& factor) {
   const Cosines x(domain.shape()[0]), y(domain.shape()[1]);
   std::vector<double> modes(field.begin(), field.end());
   for (std::size_t i = 0; i < x.points(); ++i) y.forward(&modes[i * y.points()], 1);
