@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "estimators/members.hpp"
 
 namespace opshap::estimators {
 
@@ -50,14 +51,11 @@ std::vector<double> shapley_values_of_leaves(int players, std::span<const TreeLe
   for (const TreeLeaf& leaf : leaves) {
     const std::vector<int> required = each_once(leaf.required, players), forbidden = each_once(leaf.forbidden, players);
     if (overlap(required, forbidden)) continue;
-    if (!required.empty()) {
-      const double gain = leaf.value * pivotal(required.size(), forbidden.size());
-      for (const int player : required) values[static_cast<std::size_t>(player)] += gain;
-    }
-    if (!forbidden.empty()) {
-      const double loss = leaf.value * pivotal(forbidden.size(), required.size());
-      for (const int player : forbidden) values[static_cast<std::size_t>(player)] -= loss;
-    }
+    // Of no players a share is infinite, and nobody gets it.
+    const double gain = leaf.value * pivotal(required.size(), forbidden.size()),
+                 loss = leaf.value * pivotal(forbidden.size(), required.size());
+    for (const int player : required) values[static_cast<std::size_t>(player)] += gain;
+    for (const int player : forbidden) values[static_cast<std::size_t>(player)] -= loss;
   }
   return values;
 }
@@ -108,17 +106,12 @@ const Xgboost& xgboost() {
   return loaded;
 }
 
-/// The first line of what XGBoost says, without its time stamp and source line; a stack trace follows it.
-std::string xgboost_words() {
+void check(int status) {
+  if (status == 0) return;
+  // The first line of what XGBoost says, without its time stamp and source line; a stack trace follows it.
   std::string words = xgboost().XGBGetLastError();
   words.erase(std::min(words.find('\n'), words.size()));
   if (const auto place = words.find("Check failed: "); place != std::string::npos) words.erase(0, place);
-  return words;
-}
-
-void check(int status) {
-  if (status == 0) return;
-  const std::string words = xgboost_words();
   if (words.find("bad_alloc") != std::string::npos) {
     throw EnvironmentError(message("xgboost: error=\"", words, "\" (not enough memory). Lower the budget."));
   }
@@ -140,16 +133,13 @@ using BoosterOwner = std::unique_ptr<void, FreeBooster>;
 MatrixOwner make_matrix(const Coalitions& coalitions, std::span<const double> targets) {
   const auto n = static_cast<std::size_t>(coalitions.players());
   std::vector<float> members(coalitions.size() * n);
-  for (std::size_t row = 0; row < coalitions.size(); ++row) {
-    for (std::size_t player = 0; player < n; ++player)
-      members[row * n + player] = coalitions.contains(row, static_cast<int>(player)) ? 1.0F : 0.0F;
-  }
+  for (std::size_t row = 0; row < coalitions.size(); ++row)
+    for_each_member(coalitions.row(row), [&](std::size_t player) { members[row * n + player] = 1; });
   DMatrixHandle handle = nullptr;
   check(xgboost().XGDMatrixCreateFromMat_omp(members.data(), coalitions.size(), n,
                                              std::numeric_limits<float>::quiet_NaN(), &handle, 1));
   MatrixOwner matrix(handle);
-  std::vector<float> labels(targets.size());
-  std::ranges::transform(targets, labels.begin(), [](double target) { return static_cast<float>(target); });
+  const std::vector<float> labels(targets.begin(), targets.end());
   check(xgboost().XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
   return matrix;
 }
@@ -160,9 +150,6 @@ std::string in_full(double value) {
   text << value;
   return text.str();
 }
-
-/// Numbers in XGBoost's models are float32 in decimal.
-double float32(const Json& number) { return static_cast<double>(number.get<float>()); }
 
 }  // namespace
 
@@ -214,7 +201,8 @@ BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::strin
         open.pop_back();
         require<DataError>(++visited <= tree.size(), who, ": node=", at,
                            " (has two parents, so this is no tree). Save the model anew.");
-        const double condition = float32(conditions.at(at));
+        // Numbers in XGBoost's models are float32 in decimal.
+        const auto condition = static_cast<double>(conditions.at(at).get<float>());
         Node& node = tree.at(at);
         if (lefts[at] == -1) {
           node.value = factor * condition;
@@ -242,11 +230,8 @@ BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::strin
 
 BoostedTrees BoostedTrees::fit(const Coalitions& coalitions, std::span<const double> targets,
                                const Boosting& boosting) {
-  double largest = 0;
-  for (const double target : targets) largest = std::max(largest, std::abs(target));
-  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
-  std::vector<double> scaled(targets.size());
-  std::ranges::transform(targets, scaled.begin(), [&](double target) { return std::ldexp(target, -exponent); });
+  const int exponent = largest_exponent(targets).value_or(0);
+  const std::vector<double> scaled = Scale(exponent).inside({targets.begin(), targets.end()});
   return parse(coalitions.players(), fit_xgboost(coalitions, scaled, boosting), "xgboost", std::ldexp(1.0, exponent));
 }
 

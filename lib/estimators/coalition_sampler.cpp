@@ -40,27 +40,13 @@ SizeLaw::SizeLaw(SizeMass mass, int players) : mass_(mass), players_(players) {
 }
 
 double SizeLaw::mass(int size) const {
-  switch (mass_) {
-    case SizeMass::shapley_kernel:
-      return kernel(players_, size);
-    case SizeMass::uniform:
-      return 1;
-    case SizeMass::square_root:
-      return std::sqrt(kernel(players_, size));
-  }
-  return 0;
+  if (mass_ == SizeMass::uniform) return 1;
+  return mass_ == SizeMass::square_root ? std::sqrt(kernel(players_, size)) : kernel(players_, size);
 }
 
 double SizeLaw::kernel_over_mass(int size) const {
-  switch (mass_) {
-    case SizeMass::shapley_kernel:
-      return 1;
-    case SizeMass::uniform:
-      return kernel(players_, size);
-    case SizeMass::square_root:
-      return std::sqrt(kernel(players_, size));
-  }
-  return 0;
+  if (mass_ == SizeMass::shapley_kernel) return 1;
+  return mass_ == SizeMass::square_root ? std::sqrt(kernel(players_, size)) : kernel(players_, size);
 }
 
 int SizeLaw::draw(Rng& rng) const {
@@ -83,8 +69,6 @@ double binomial(int n, int s) {
   }
   return count;
 }
-
-double size_weight(int players, int size) { return 1 / (static_cast<double>(size) * (players - size)); }
 
 /// A set of rows of a batch, by content.
 class RowSet {
@@ -176,8 +160,7 @@ void draw_with_replacement(CoalitionSample& sample, const SizeLaw& law, const st
 
 CoalitionSample sample_iid(const SizeLaw& law, std::size_t draws, Pairing pairing, Rng& rng) {
   CoalitionSample sample(law.players(), pairing);
-  std::vector<bool> all(static_cast<std::size_t>(law.players()) + 1, true);
-  all.front() = all.back() = false;
+  const std::vector<bool> all(static_cast<std::size_t>(law.players()), true);
   draw_with_replacement(sample, law, all, std::numeric_limits<std::size_t>::max(), draws, rng);
   return sample;
 }
@@ -193,7 +176,7 @@ CoalitionSample sample_until_distinct(const SizeLaw& law, std::int64_t interior,
     // Of a pair of equal sizes the coalition without player 0 is taken.
     append_all(sample.coalitions, sample.paired() && 2 * size == players ? 1 : 0, size);
     sample.weights.resize(sample.coalitions.size(),
-                          (sample.paired() ? 2 : 1) * size_weight(players, size) / binomial(players, size));
+                          (sample.paired() ? 2 : 1) * kernel(players, size) / binomial(players, size));
   }
   if (std::ranges::find(drawn, true) != drawn.end()) {
     const std::size_t wanted = static_cast<std::size_t>(interior) / (sample.paired() ? 2 : 1);
@@ -292,17 +275,14 @@ CoalitionSample sample_without_replacement(const SizeLaw& law, std::int64_t rows
       append_all(whole, middle ? 1 : 0, layer.size);
       for (std::size_t row = 0; row < whole.size(); ++row) {
         without.resize(dropped);
-        without.append(whole.row(row));
-        if (sample.paired() && contains(whole.row(row), 0)) {
-          without.resize(dropped);
-          without.append_complement(whole.row(row));
-        }
+        const bool turned = sample.paired() && whole.contains(row, 0);
+        turned ? without.append_complement(whole.row(row)) : without.append(whole.row(row));
         if (!left_out.contains(dropped)) sample.coalitions.append(without.row(dropped));
       }
     }
     const double sizes = sample.paired() && 2 * layer.size < players ? 2 : 1;
     sample.weights.resize(sample.coalitions.size(),
-                          sizes * size_weight(players, layer.size) / static_cast<double>(layer.taken));
+                          sizes * kernel(players, layer.size) / static_cast<double>(layer.taken));
   }
   return sample;
 }
@@ -311,8 +291,7 @@ CoalitionSample sample_without_replacement(const SizeLaw& law, std::int64_t rows
 void sort_by_weight(CoalitionSample& sample) {
   std::vector<std::size_t> order(sample.weights.size()), place(order.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return sample.weights[a] < sample.weights[b]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t row) { return sample.weights[row]; });
   Coalitions coalitions(sample.coalitions.players());
   coalitions.reserve(order.size());
   std::vector<double> weights;
