@@ -57,9 +57,7 @@ Guarantees DiagonalIntegral::guarantees() const {
 }
 
 Attribution DiagonalIntegral::estimate(CountedGame& game, Rng&) const {
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
   attribution.values = quadrature_.integral((game.*gradients_)(quadrature_.nodes));
   return attribution;
 }

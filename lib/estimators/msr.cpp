@@ -48,9 +48,7 @@ std::optional<std::vector<double>> reuse_errors(const CoalitionSample& sample, s
 
 Attribution mean_over_draws(CountedGame& game, SizeMass mass, Pairing pairing, Centring centring, Rng& rng) {
   if (can_enumerate(game)) return enumerate_all(game);
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
   const CoalitionSample sample =
       sample_coalitions(Sampler::iid, SizeLaw(mass, game.players()), game.budget().coalitions - 2, pairing, rng);
   std::vector<double> targets = sample_targets(game, sample, attribution.empty);

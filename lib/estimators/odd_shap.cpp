@@ -79,9 +79,7 @@ class OddShap final : public LeastSquares {
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     if (can_enumerate(game)) return enumerate_all(game);
     const int n = game.players();
-    Attribution attribution;
-    attribution.empty = game.empty();
-    attribution.grand = game.grand();
+    Attribution attribution{.empty = game.empty(), .grand = game.grand()};
     const double gain = attribution.grand - attribution.empty;
     const CoalitionSample sample = sample_coalitions(Sampler::without_replacement, SizeLaw(SizeMass::uniform, n),
                                                      game.budget().coalitions - 2, Pairing::complements, rng);

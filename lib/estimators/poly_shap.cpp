@@ -102,9 +102,7 @@ class PolyShap final : public LeastSquares {
     require(n <= max_players, name(), ": players=", n, " (", terms_of(n),
             " coefficients are too many, n <= ", max_players,
             "). Use kernel_shap_paired, which is exact for the same games.");
-    Attribution attribution;
-    attribution.empty = game.empty();
-    attribution.grand = game.grand();
+    Attribution attribution{.empty = game.empty(), .grand = game.grand()};
     std::vector<Term> terms;
     for (int i = 0; i < n; ++i) terms.push_back({i});
     for (int i = 0; i < n; ++i) {

@@ -53,9 +53,7 @@ Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Fo
   require(folds.count == 1 || sampler == Sampler::iid, who, ": folds=", folds.count,
           " (parts of a sample are independent for independent draws only). Use one fold, or the iid sampler.");
   if (can_enumerate(game)) return enumerate_all(game);
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
   const auto n = static_cast<std::size_t>(game.players());
   SampledGains gains{.sample = sample_coalitions(sampler, SizeLaw(mass, game.players()), game.budget().coalitions - 2,
                                                  Pairing::complements, rng),

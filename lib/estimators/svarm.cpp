@@ -163,9 +163,7 @@ void fill(Strata& with, Strata& without, const Batch& batch, std::span<const dou
 Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts, const UniformChoices& choices) {
   const int players = game.players();
   const auto n = static_cast<std::size_t>(players);
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
   attribution.values = border_differences(game, attribution.empty);
   for (double& value : attribution.values) value += attribution.grand - attribution.empty;
 
