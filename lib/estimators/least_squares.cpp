@@ -11,9 +11,24 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "estimators/exact.hpp"
 #include "estimators/members.hpp"
 
 namespace opshap::estimators {
+
+Guarantees LeastSquares::guarantees() const {
+  const bool determined = deficiency_ == Deficiency::refuse;
+  Guarantees promised = method_.promises;
+  promised.exact_on_additive = determined;
+  promised.exact_on_two_additive &= determined;
+  promised.exact_at_full_budget = true;
+  promised.refusal = determined ? Refusal::by_rank : Refusal::never;
+  return promised;
+}
+
+Attribution LeastSquares::estimate(CountedGame& game, Rng& rng) const {
+  return can_enumerate(game) ? enumerate_all(game) : method_.estimate(game, deficiency_, rng);
+}
 
 namespace {
 
@@ -219,11 +234,7 @@ std::vector<double> KernelRegression::fit(std::span<const double> targets) const
 
 std::vector<double> KernelRegression::residuals(std::span<const double> targets, std::span<const double> x) const {
   std::vector<double> left(targets.begin(), targets.end());
-  for (std::size_t row = 0; row < left.size(); ++row) {
-    double sum = 0;
-    for_each_member(coalitions_.row(row), [&](std::size_t player) { sum += x[player]; });
-    left[row] -= sum;
-  }
+  for (std::size_t row = 0; row < left.size(); ++row) left[row] -= coalition_sum(x, coalitions_.row(row));
   return left;
 }
 

@@ -30,10 +30,6 @@ OrderingSource random_orderings(const Rng& rng) {
   };
 }
 
-std::int64_t unit_cost(OrderingUnit unit, int players) {
-  return (unit == OrderingUnit::with_reverse ? 2 : 1) * (std::int64_t{players} - 1);
-}
-
 Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units,
                                         const OrderingSource& source) {
   const auto n = static_cast<std::size_t>(game.players());
@@ -103,6 +99,12 @@ Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, st
 }
 
 namespace {
+
+/// Inner coalitions that one unit asks for: n−1 for an ordering, twice that with its reverse. ∅ and N are shared by
+/// all.
+std::int64_t unit_cost(OrderingUnit unit, int players) {
+  return (unit == OrderingUnit::with_reverse ? 2 : 1) * (std::int64_t{players} - 1);
+}
 
 /// Mean marginal contributions in orderings that are drawn one by one, or each with its reverse.
 class Permutation final : public Estimator {
