@@ -40,12 +40,14 @@ MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBa
 }
 
 template <typename Work>
-void MaskedOperator::for_each_batch(std::size_t count, int channels, const Work& work) const {
+void MaskedOperator::for_each_batch(std::size_t count, int channels, const Weigh& fill, const Work& work) const {
   const auto preferred = static_cast<std::size_t>(std::max<std::int64_t>(1, operator_.preferred_batch(input_.domain)));
   FieldBatch fields = FieldBatch::zeros(input_.domain, 0, channels);
   for (std::size_t first = 0; first < count; first += preferred) {
     fields.batch = static_cast<std::int64_t>(std::min(preferred, count - first));
     fields.values.resize(static_cast<std::size_t>(fields.batch) * fields.field_size());
+    for (std::int64_t index = 0; index < fields.batch; ++index)
+      fill(first + static_cast<std::size_t>(index), fields.field(index));
     work(first, fields);
   }
 }
@@ -54,25 +56,24 @@ MaskedOperator::Weigh MaskedOperator::constant(std::span<const double> nodes) {
   return [nodes](std::size_t index, std::span<double> weights) { std::ranges::fill(weights, nodes[index]); };
 }
 
-void MaskedOperator::mix(std::span<const double> weights, std::span<double> field) const {
-  const std::size_t points = weights.size();
-  for (std::size_t channel = 0; channel < field.size(); channel += points) {
-    for (std::size_t point = 0; point < points; ++point) {
-      // Not u_b + w·h: this is exactly u for w = 1.
-      field[channel + point] =
-          (1 - weights[point]) * baseline_.values[channel + point] + weights[point] * input_.values[channel + point];
+MaskedOperator::Weigh MaskedOperator::mixed(const Weigh& weigh) const {
+  return [this, &weigh, weights = std::vector<double>(static_cast<std::size_t>(input_.domain.points()))](
+             std::size_t index, std::span<double> field) mutable {
+    weigh(index, weights);
+    for (std::size_t channel = 0; channel < field.size(); channel += weights.size()) {
+      for (std::size_t point = 0; point < weights.size(); ++point) {
+        // Not u_b + w·h: this is exactly u for w = 1.
+        field[channel + point] =
+            (1 - weights[point]) * baseline_.values[channel + point] + weights[point] * input_.values[channel + point];
+      }
     }
-  }
+  };
 }
 
 std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh) const {
-  std::vector<double> values, weights(static_cast<std::size_t>(input_.domain.points()));
+  std::vector<double> values;
   values.reserve(count);
-  for_each_batch(count, input_.channels, [&](std::size_t first, FieldBatch& fields) {
-    for (std::int64_t index = 0; index < fields.batch; ++index) {
-      weigh(first + static_cast<std::size_t>(index), weights);
-      mix(weights, fields.field(index));
-    }
+  for_each_batch(count, input_.channels, mixed(weigh), [&](std::size_t, const FieldBatch& fields) {
     const std::vector<double> found = operator_.values_at(fields, readout_);
     values.insert(values.end(), found.begin(), found.end());
   });
@@ -80,12 +81,8 @@ std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh
 }
 
 void MaskedOperator::slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const {
-  std::vector<double> weights(static_cast<std::size_t>(input_.domain.points())), slopes(weights.size());
-  for_each_batch(count, input_.channels, [&](std::size_t first, FieldBatch& fields) {
-    for (std::int64_t index = 0; index < fields.batch; ++index) {
-      weigh(first + static_cast<std::size_t>(index), weights);
-      mix(weights, fields.field(index));
-    }
+  std::vector<double> slopes(static_cast<std::size_t>(input_.domain.points()));
+  for_each_batch(count, input_.channels, mixed(weigh), [&](std::size_t first, const FieldBatch& fields) {
     const FieldBatch gradients = operator_.gradient_at(fields, readout_).gradient;
     for (std::int64_t index = 0; index < fields.batch; ++index) {
       const auto gradient = gradients.field(index);
@@ -98,9 +95,7 @@ void MaskedOperator::slopes(std::size_t count, const Weigh& weigh, const UseSlop
 }
 
 void MaskedOperator::mean_field_slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const {
-  for_each_batch(count, 1, [&](std::size_t first, FieldBatch& inclusion) {
-    for (std::int64_t index = 0; index < inclusion.batch; ++index)
-      weigh(first + static_cast<std::size_t>(index), inclusion.field(index));
+  for_each_batch(count, 1, weigh, [&](std::size_t first, const FieldBatch& inclusion) {
     const FieldBatch slopes = operator_.mean_field_at(input_, baseline_, inclusion, readout_).gradient;
     for (std::int64_t index = 0; index < inclusion.batch; ++index)
       use(first + static_cast<std::size_t>(index), slopes.field(index));
