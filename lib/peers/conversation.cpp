@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <unordered_set>
@@ -76,22 +77,15 @@ std::string printed(const std::string& log, const std::string& how, const std::f
 }
 
 const char* advice(Ending ending) {
-  switch (ending) {
-    case Ending::fail:
-      return "Correct the peer; what it refuses on purpose is no failure.";
-    case Ending::refused:
-      return "Give another budget or another game.";
-    case Ending::budget_refused:
-      return "Raise the budget, or correct the peer.";
-    case Ending::timeout:
-      return "Raise limits.seconds (or start_seconds) in plugin.toml, or make it faster.";
-    case Ending::oom:
-      return "Raise limits.memory_gib in plugin.toml, or make it smaller.";
-    case Ending::crash:
-      return "Correct the program, or the command in plugin.toml that starts it.";
-    default:
-      return "`opshap peer check FOLDER` says more.";
-  }
+  static const std::map<Ending, const char*> known = {
+      {Ending::fail, "Correct the peer; what it refuses on purpose is no failure."},
+      {Ending::refused, "Give another budget or another game."},
+      {Ending::budget_refused, "Raise the budget, or correct the peer."},
+      {Ending::timeout, "Raise limits.seconds (or start_seconds) in plugin.toml, or make it faster."},
+      {Ending::oom, "Raise limits.memory_gib in plugin.toml, or make it smaller."},
+      {Ending::crash, "Correct the program, or the command in plugin.toml that starts it."}};
+  const auto found = known.find(ending);
+  return found != known.end() ? found->second : "`opshap peer check FOLDER` says more.";
 }
 
 }  // namespace
@@ -271,8 +265,6 @@ Frame Conversation::next(Work& work) {
 }
 
 void Conversation::evaluate(const Frame& frame, Work& work) {
-  if (std::find(link_.plugin().needs.begin(), link_.plugin().needs.end(), Need::values) == link_.plugin().needs.end())
-    throw Malformed("protocol", "frame: type=eval (needs in plugin.toml does not name values). Add it there.");
   const std::int64_t count = count_of(frame, 1);
   const Coalitions asked = coalitions_of(frame.payload, work.task.players, static_cast<std::size_t>(count));
   const std::size_t row_bytes = (static_cast<std::size_t>(work.task.players) + 7) / 8;
@@ -301,9 +293,6 @@ void Conversation::evaluate(const Frame& frame, Work& work) {
 }
 
 void Conversation::differentiate(const Frame& frame, Work& work) {
-  if (std::find(link_.plugin().needs.begin(), link_.plugin().needs.end(), Need::gradients) ==
-      link_.plugin().needs.end())
-    throw Malformed("protocol", "frame: type=grad (needs in plugin.toml does not name gradients). Add it there.");
   const std::int64_t count = count_of(frame, work.task.players);
   const std::vector<double> nodes = frame.reals(static_cast<std::size_t>(count));
   for (const double node : nodes) {
@@ -352,14 +341,18 @@ void Conversation::answer(const Frame& frame, Work& work) {
   } else if (type == "partial") {
     std::vector<double> values = frame.reals(static_cast<std::size_t>(work.task.players));
     ++work.answer.partials;
-    if (std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }))
+    if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
       work.partial = std::move(values);
   } else if (type != "eval" && type != "grad") {
     throw Malformed("protocol",
                     message("frame: type=", last_words(type), " (not one that a peer sends during a task). ",
                             "Send eval, grad, partial, result or fail."));
   } else if (!work.hard) {  // who was told to stop gets no more values
-    type == "eval" ? evaluate(frame, work) : differentiate(frame, work);
+    const Need need = type == "eval" ? Need::values : Need::gradients;
+    if (std::ranges::count(link_.plugin().needs, need) == 0)
+      throw Malformed("protocol", message("frame: type=", type, " (needs in plugin.toml does not name ",
+                                          to_string(need), "). Add it there."));
+    need == Need::values ? evaluate(frame, work) : differentiate(frame, work);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "core/strict_json.hpp"
@@ -16,31 +17,11 @@
 namespace opshap::peers {
 
 std::string_view to_string(Ending ending) {
-  switch (ending) {
-    case Ending::ok:
-      return "ok";
-    case Ending::fail:
-      return "fail";
-    case Ending::refused:
-      return "refused";
-    case Ending::budget_refused:
-      return "budget_refused";
-    case Ending::soft_timeout:
-      return "soft_timeout";
-    case Ending::timeout:
-      return "timeout";
-    case Ending::crash:
-      return "crash";
-    case Ending::protocol_error:
-      return "protocol_error";
-    case Ending::invalid:
-      return "invalid";
-    case Ending::oom:
-      return "oom";
-    case Ending::skipped:
-      return "skipped";
-  }
-  return "";
+  constexpr std::string_view words[] = {"ok",           "fail",    "refused", "budget_refused",
+                                        "soft_timeout", "timeout", "crash",   "protocol_error",
+                                        "invalid",      "oom",     "skipped"};
+  static_assert(std::size(words) == static_cast<std::size_t>(Ending::skipped) + 1);
+  return words[static_cast<std::size_t>(ending)];
 }
 
 using SortedJson = nlohmann::json;

@@ -86,10 +86,9 @@ void Questions::values(const Coalitions& coalitions, std::size_t first, std::siz
 
 namespace {
 
-/// What a program says of its game.
-class Answers {
+class PeerGame final : public DifferentiableGame {
  public:
-  explicit Answers(const std::filesystem::path& folder)
+  explicit PeerGame(const std::filesystem::path& folder)
       : questions_(folder, Role::game),
         players_(questions_.greeted("players", 0, Coalitions::max_players)),
         batch_(questions_.greeted("max_batch", 4096, std::numeric_limits<std::int64_t>::max())) {
@@ -98,18 +97,11 @@ class Answers {
     batch_ = std::min(batch_, rows);
   }
 
-  std::string name() const { return questions_.name(); }
-  int players() const { return static_cast<int>(players_); }
-  bool has_gradients() const { return questions_.says("gradients"); }
+  int players() const override { return static_cast<int>(players_); }
+  std::string path() const override { return questions_.name(); }
+  const DifferentiableGame* differentiable() const override { return questions_.says("gradients") ? this : nullptr; }
 
-  std::vector<double> values(const Coalitions& coalitions) {
-    const auto lock = questions_.lock();
-    std::vector<double> all(coalitions.size());
-    questions_.values(coalitions, 0, static_cast<std::size_t>(batch_), all);
-    return all;
-  }
-
-  std::vector<double> gradients(std::span<const double> nodes) {
+  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     const auto lock = questions_.lock();
     std::vector<double> all;
     for (const double node : nodes) {
@@ -121,43 +113,19 @@ class Answers {
   }
 
  private:
-  Questions questions_;
-  std::int64_t players_, batch_;
-};
-
-class PeerGame final : public Game {
- public:
-  explicit PeerGame(std::unique_ptr<Answers> answers) : answers_(std::move(answers)) {}
-  int players() const override { return answers_->players(); }
-  std::string path() const override { return answers_->name(); }
-
- private:
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return answers_->values(coalitions); }
-
-  std::unique_ptr<Answers> answers_;
-};
-
-class DifferentiablePeerGame final : public DifferentiableGame {
- public:
-  explicit DifferentiablePeerGame(std::unique_ptr<Answers> answers) : answers_(std::move(answers)) {}
-  int players() const override { return answers_->players(); }
-  std::string path() const override { return answers_->name(); }
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    return answers_->gradients(nodes);
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    const auto lock = questions_.lock();
+    std::vector<double> all(coalitions.size());
+    questions_.values(coalitions, 0, static_cast<std::size_t>(batch_), all);
+    return all;
   }
 
- private:
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return answers_->values(coalitions); }
-
-  std::unique_ptr<Answers> answers_;
+  mutable Questions questions_;
+  std::int64_t players_, batch_;
 };
 
 }  // namespace
 
-std::unique_ptr<Game> peer_game(const std::filesystem::path& folder) {
-  auto answers = std::make_unique<Answers>(folder);
-  if (answers->has_gradients()) return std::make_unique<DifferentiablePeerGame>(std::move(answers));
-  return std::make_unique<PeerGame>(std::move(answers));
-}
+std::unique_ptr<Game> peer_game(const std::filesystem::path& folder) { return std::make_unique<PeerGame>(folder); }
 
 }  // namespace opshap::peers

@@ -19,6 +19,7 @@
 #include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -57,11 +58,6 @@ struct Pipe {
     if (end >= 0) ::close(end);
     end = -1;
   }
-  static int taken(int& end) {
-    const int number = end;
-    end = -1;
-    return number;
-  }
 };
 
 /// Null-terminated, as execve wants it.
@@ -89,10 +85,7 @@ void limit(__rlimit_resource resource, ::rlim_t most) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   // Out of the way of 0 to 4 first: a pipe may have one of these numbers.
   constexpr int high = 10;
-  in = ::fcntl(in, F_DUPFD_CLOEXEC, high);
-  out = ::fcntl(out, F_DUPFD_CLOEXEC, high);
-  log = ::fcntl(log, F_DUPFD_CLOEXEC, high);
-  failed = ::fcntl(failed, F_DUPFD_CLOEXEC, high);
+  for (int* number : {&in, &out, &log, &failed}) *number = ::fcntl(*number, F_DUPFD_CLOEXEC, high);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   bool ready = in >= 0 && out >= 0 && log >= 0 && nothing >= 0;
   ready = ready && ::dup2(nothing, 0) == 0 && ::dup2(log, 1) == 1 && ::dup2(log, 2) == 2;
@@ -160,8 +153,8 @@ Process::Process(const Launch& launch) {
   Pipe::close_end(failed.write);
   Pipe::close_end(status.write);
   Pipe::close_end(control.read);
-  control_ = Pipe::taken(control.write);
-  told_ = Pipe::taken(status.read);
+  control_ = std::exchange(control.write, -1);
+  told_ = std::exchange(status.read, -1);
   ::fcntl(told_, F_SETFL, O_NONBLOCK);
   int error = 0;
   ::ssize_t told = 0;
@@ -173,9 +166,9 @@ Process::Process(const Launch& launch) {
     throw EnvironmentError(message("peer: command=", launch.command.front(), " (", std::strerror(error), ", in ",
                                    launch.folder.string(), "). Install it, or correct the command in plugin.toml."));
   }
-  to_ = Pipe::taken(to.write);
-  from_ = Pipe::taken(from.read);
-  log_ = Pipe::taken(log.read);
+  to_ = std::exchange(to.write, -1);
+  from_ = std::exchange(from.read, -1);
+  log_ = std::exchange(log.read, -1);
   for (const int end : {to_, from_, log_}) ::fcntl(end, F_SETFL, O_NONBLOCK);
 }
 
@@ -229,13 +222,12 @@ void Process::read_log() {
 }
 
 bool Process::has_ended() {
-  if (ended_) return true;
-  const ::ssize_t count = ::read(told_, &ended_.emplace(), sizeof(KeptStatus));
-  if (count == sizeof(KeptStatus)) return true;
-  const bool goes_on = count < 0 && (errno == EAGAIN || errno == EINTR);
-  ended_.reset();
-  if (!goes_on) ended_ = KeptStatus{.status = SIGKILL};  // the keeper itself was killed, and the peer with it
-  return !goes_on;
+  if (status_) return true;
+  int status = 0;
+  const ::ssize_t count = ::read(told_, &status, sizeof status);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  status_ = count == sizeof status ? status : SIGKILL;  // the keeper itself was killed, and the peer with it
+  return true;
 }
 
 bool Process::ends_before(Clock::time_point deadline) {
@@ -277,28 +269,20 @@ void Process::reap() {
     if (log_ >= 0) read_log();  // a full pipe would keep it from ending
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  has_ended();
+  if (!has_ended()) status_ = SIGKILL;
   if (log_ >= 0) read_log();
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  const KeptStatus ended = ended_.value_or(KeptStatus{.status = SIGKILL});
-  status_ = ended.status;
-  usage_ = {.cpu_seconds = seconds(ended.used.ru_utime) + seconds(ended.used.ru_stime),
-            .most_memory_kib = ended.used.ru_maxrss};
-  ended_ = ended;
   Pipe::close_end(told_);
   reaped_ = true;
 }
 
 std::string Process::how_it_ended() const {
   if (!reaped_) return "";
-  if (WIFSIGNALED(status_)) return message("signal ", WTERMSIG(status_), " (", ::strsignal(WTERMSIG(status_)), ")");
-  return message("exit code ", WEXITSTATUS(status_));
+  if (WIFSIGNALED(*status_)) return message("signal ", WTERMSIG(*status_), " (", ::strsignal(WTERMSIG(*status_)), ")");
+  return message("exit code ", WEXITSTATUS(*status_));
 }
 
 bool Process::killed_by_others() const {
-  return reaped_ && !killed_ && WIFSIGNALED(status_) && WTERMSIG(status_) == SIGKILL;
+  return reaped_ && !killed_ && WIFSIGNALED(*status_) && WTERMSIG(*status_) == SIGKILL;
 }
 
 namespace fs = std::filesystem;
@@ -367,9 +351,7 @@ std::vector<std::string> sandboxed(const std::set<fs::path>& readable, const fs:
 /// Whether the system lets bubblewrap start a program at all.
 bool is_allowed() {
   std::vector<std::string> command = sandboxed({}, "/usr", {"true"});
-  std::vector<char*> arguments;
-  for (std::string& word : command) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = pointers(command);
   const ::pid_t probe = ::fork();
   if (probe == 0) {
     ::close(STDERR_FILENO);

@@ -26,12 +26,6 @@ struct Launch {
   std::uint64_t memory_bytes = 0;                  ///< of address space; 0: no limit
 };
 
-/// What a process has used until its end.
-struct Usage {
-  double cpu_seconds = 0;
-  std::int64_t most_memory_kib = 0;  ///< the largest resident set
-};
-
 /// A program of its own process group, with two pipes: its file descriptor 3 brings bytes from us, 4 takes bytes to us.
 ///
 /// Its standard output and error go to a log of which the end is kept, its standard input is empty, and it inherits no
@@ -71,8 +65,6 @@ class Process {
   bool killed_by_others() const;
   /// The end of what it printed.
   const std::string& log() const { return log_text_; }
-  /// Zero while it runs.
-  Usage usage() const { return usage_; }
 
  private:
   bool has_ended();
@@ -81,11 +73,9 @@ class Process {
 
   ::pid_t keeper_ = -1;
   int to_ = -1, from_ = -1, log_ = -1;
-  int control_ = -1, told_ = -1;     ///< to the keeper, and from it
-  std::optional<KeptStatus> ended_;  ///< once it has told
+  int control_ = -1, told_ = -1;  ///< to the keeper, and from it
+  std::optional<int> status_;     ///< as of waitpid(), once the keeper has told
   bool reaped_ = false, killed_ = false;
-  int status_ = 0;
-  Usage usage_;
   std::string log_text_;
 };
 
