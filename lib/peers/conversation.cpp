@@ -120,16 +120,15 @@ Link::~Link() {
   }
 }
 
-void Link::fail(Ending ending, const std::string& why) {
-  std::string how = why;
+void Link::fail_with(Ending ending, std::string how) {
   if (ending == Ending::crash) {
     // Its pipe is closed, so it is ending or of no more use.
     process_.end(std::chrono::duration<double>(std::min(1.0, plugin_.limits.grace_seconds)));
     if (process_.killed_by_others() || tells_of_memory(process_.log())) ending = Ending::oom;
     how += ", " + process_.how_it_ended();
   }
-  throw Failure(ending, message("peer: ", plugin_.name, "=", to_string(ending), " (", how,
-                                printed(process_.log(), how, plugin_.folder), "). ", advice(ending)));
+  throw Failure(ending, "peer: ", plugin_.name, "=", to_string(ending), " (", how,
+                printed(process_.log(), how, plugin_.folder), "). ", advice(ending));
 }
 
 void Link::send(std::string_view bytes) {
@@ -154,28 +153,27 @@ std::optional<Frame> Link::next(Clock::time_point deadline) {
 void Link::check_greeting() {
   try {
     std::optional<Frame> frame = next(after(plugin_.limits.start_seconds));
-    if (!frame) fail(Ending::timeout, message("no greeting within ", plugin_.limits.start_seconds, " s"));
+    if (!frame) fail(Ending::timeout, "no greeting within ", plugin_.limits.start_seconds, " s");
     greeting_ = std::move(*frame);
     if (greeting_.type() != "hello")
-      fail(Ending::protocol_error, "its first frame is not hello but " + last_words(greeting_.type()));
+      fail(Ending::protocol_error, "its first frame is not hello but ", last_words(greeting_.type()));
     if (greeting_.integer("protocol") != 1) {
       send(bytes_of({{"type", "error"}, {"code", "version"}, {"detail", "this host speaks opshap-peer/1"}}));
-      fail(Ending::protocol_error, message("it speaks protocol ", greeting_.integer("protocol"), ", this is 1"));
+      fail(Ending::protocol_error, "it speaks protocol ", greeting_.integer("protocol"), ", this is 1");
     }
   } catch (const Malformed& error) {
     fail(Ending::protocol_error, error.what());
   }
   if (greeting_.text("name") != plugin_.name)
-    fail(Ending::protocol_error,
-         "its name is " + last_words(greeting_.text("name")) + ", in plugin.toml it is " + plugin_.name);
+    fail(Ending::protocol_error, "its name is ", last_words(greeting_.text("name")), ", in plugin.toml it is ",
+         plugin_.name);
   const nlohmann::json wanted = words_of(plugin_.needs);
   const auto needs = greeting_.header.find("needs");
   if (plugin_.role == Role::estimator && (needs == greeting_.header.end() || *needs != wanted))
-    fail(Ending::protocol_error, "it needs " + needs_in_words(greeting_.header) + ", in plugin.toml " + wanted.dump());
+    fail(Ending::protocol_error, "it needs ", needs_in_words(greeting_.header), ", in plugin.toml ", wanted.dump());
   const std::string role = greeting_.text("role");
   if ((role.empty() ? "estimator" : role) != to_string(plugin_.role))
-    fail(Ending::protocol_error,
-         "its role is " + last_words(role) + ", in plugin.toml it is " + to_string(plugin_.role));
+    fail(Ending::protocol_error, "its role is ", last_words(role), ", in plugin.toml it is ", to_string(plugin_.role));
 }
 
 using Json = nlohmann::ordered_json;
@@ -215,7 +213,7 @@ std::int64_t count_of(const Frame& frame, int numbers) {
   const std::int64_t count = frame.integer("count");
   const auto most = static_cast<std::int64_t>(most_payload_bytes / sizeof(double)) / numbers;
   if (count < 0 || count > most)
-    throw Malformed("range", message("frame: count=", count, " (0 to ", most, " can be answered). Ask for fewer."));
+    throw Malformed("range", "frame: count=", count, " (0 to ", most, " can be answered). Ask for fewer.");
   return count;
 }
 
@@ -256,8 +254,8 @@ Frame Conversation::next(Work& work) {
       work.hard = after(limits.grace_seconds);
     }
     if (work.hard && Clock::now() > *work.hard)
-      link_.fail(Ending::timeout, message("no result within ", limits.task_seconds, " s of its own time, nor within ",
-                                          limits.grace_seconds, " s after the request to stop"));
+      link_.fail(Ending::timeout, "no result within ", limits.task_seconds, " s of its own time, nor within ",
+                 limits.grace_seconds, " s after the request to stop");
     // A moment longer, so that the time is over when the wait is.
     const double left = limits.task_seconds - work.peer_seconds() + 1e-3;
     if (std::optional<Frame> frame = link_.next(work.hard ? *work.hard : after(left))) return std::move(*frame);
@@ -297,7 +295,7 @@ void Conversation::differentiate(const Frame& frame, Work& work) {
   const std::vector<double> nodes = frame.reals(static_cast<std::size_t>(count));
   for (const double node : nodes) {
     if (!(node >= 0 && node <= 1))
-      throw Malformed("range", message("frame: node=", node, " (the diagonal goes from 0 to 1). Correct the frame."));
+      throw Malformed("range", "frame: node=", node, " (the diagonal goes from 0 to 1). Correct the frame.");
   }
   require(work.doors.gradients != nullptr, "peer: gradients=none (the host gives values only). Use another game.");
   const std::vector<double> gradients = work.ask(work.doors.gradients, std::span<const double>(nodes));
@@ -309,15 +307,13 @@ void Conversation::finish(const Frame& frame, Work& work) {
   const bool with_errors = frame.says("standard_errors");
   const std::size_t wanted = with_errors ? 2 * players : players;
   if (frame.payload.size() != wanted * sizeof(double))
-    link_.fail(Ending::invalid,
-               message("its result has ", frame.payload.size(), " bytes, ", wanted, " float64 are wanted"));
+    link_.fail(Ending::invalid, "its result has ", frame.payload.size(), " bytes, ", wanted, " float64 are wanted");
   std::vector<double> values = frame.reals(wanted);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i]))
-      link_.fail(Ending::invalid,
-                 message(i < players ? "value" : "standard error", " ", i % players, " is ", values[i]));
+      link_.fail(Ending::invalid, i < players ? "value" : "standard error", " ", i % players, " is ", values[i]);
     if (i >= players && values[i] < 0)
-      link_.fail(Ending::invalid, message("standard error ", i % players, " is negative: ", values[i]));
+      link_.fail(Ending::invalid, "standard error ", i % players, " is negative: ", values[i]);
   }
   if (with_errors)
     work.answer.standard_errors.emplace(values.begin() + static_cast<std::ptrdiff_t>(players), values.end());
@@ -329,8 +325,8 @@ void Conversation::finish(const Frame& frame, Work& work) {
 void Conversation::answer(const Frame& frame, Work& work) {
   const std::string type = frame.type();
   if (frame.integer("id") != work.id)
-    throw Malformed("protocol", message("frame: id=", frame.integer("id"), " (the task is ", work.id,
-                                        "). Answer the task that runs."));
+    throw Malformed("protocol", "frame: id=", frame.integer("id"), " (the task is ", work.id,
+                    "). Answer the task that runs.");
   if (type == "result") {
     finish(frame, work);
   } else if (type == "fail") {
@@ -344,14 +340,13 @@ void Conversation::answer(const Frame& frame, Work& work) {
     if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
       work.partial = std::move(values);
   } else if (type != "eval" && type != "grad") {
-    throw Malformed("protocol",
-                    message("frame: type=", last_words(type), " (not one that a peer sends during a task). ",
-                            "Send eval, grad, partial, result or fail."));
+    throw Malformed("protocol", "frame: type=", last_words(type), " (not one that a peer sends during a task). ",
+                    "Send eval, grad, partial, result or fail.");
   } else if (!work.hard) {  // who was told to stop gets no more values
     const Need need = type == "eval" ? Need::values : Need::gradients;
     if (std::ranges::count(link_.plugin().needs, need) == 0)
-      throw Malformed("protocol", message("frame: type=", type, " (needs in plugin.toml does not name ",
-                                          to_string(need), "). Add it there."));
+      throw Malformed("protocol", "frame: type=", type, " (needs in plugin.toml does not name ", to_string(need),
+                      "). Add it there.");
     need == Need::values ? evaluate(frame, work) : differentiate(frame, work);
   }
 }

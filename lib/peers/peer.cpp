@@ -31,8 +31,8 @@ void Peer::start() {
 Answer Peer::run(const Task& task, const Doors& doors) {
   constexpr int most_failures = 3;
   if (failures_ >= most_failures)
-    throw Failure(Ending::skipped, message("peer: ", plugin_.name, "=skipped (it failed ", most_failures,
-                                           " times in a row). `opshap peer check FOLDER` says more."));
+    throw Failure(Ending::skipped, "peer: ", plugin_.name, "=skipped (it failed ", most_failures,
+                  " times in a row). `opshap peer check FOLDER` says more.");
   try {
     start();
     Answer answer = conversation_->solve(++tasks_, task, doors);

@@ -43,8 +43,8 @@ std::int64_t Questions::greeted(std::string_view key, std::int64_t otherwise, st
   }
   if (number < 1 || number > most) {
     const bool bounded = most < std::numeric_limits<std::int64_t>::max();
-    link_.fail(Ending::protocol_error, message("it greets with ", name, "=", number, ", 1 ",
-                                               bounded ? message("to ", most) : "or more", " can be"));
+    link_.fail(Ending::protocol_error, "it greets with ", name, "=", number, ", 1 ",
+               bounded ? message("to ", most) : "or more", " can be");
   }
   return number;
 }
@@ -59,14 +59,12 @@ std::vector<double> Questions::ask(const char* type, const char* wanted, const n
   link_.send(bytes_of(std::move(header), payload));
   try {
     const std::optional<Frame> reply = link_.next(after(plugin_.limits.task_seconds));
-    if (!reply) link_.fail(Ending::timeout, message("no ", wanted, " within ", plugin_.limits.task_seconds, " s"));
+    if (!reply) link_.fail(Ending::timeout, "no ", wanted, " within ", plugin_.limits.task_seconds, " s");
     if (reply->integer("id") != id)
-      throw Malformed("protocol",
-                      message("frame: id=", reply->integer("id"), " (the question is ", id, "). Answer it."));
+      throw Malformed("protocol", "frame: id=", reply->integer("id"), " (the question is ", id, "). Answer it.");
     if (reply->type() == "fail") link_.fail(Ending::fail, "it says: " + last_words(reply->text("reason")));
     if (reply->type() != wanted)
-      throw Malformed("protocol",
-                      message("frame: type=", last_words(reply->type()), " (not ", wanted, "). Correct it."));
+      throw Malformed("protocol", "frame: type=", last_words(reply->type()), " (not ", wanted, "). Correct it.");
     return reply->reals(numbers);
   } catch (const Malformed& error) {
     link_.fail(Ending::protocol_error, error.what());
