@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include "core/error.hpp"

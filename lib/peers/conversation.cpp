@@ -16,14 +16,6 @@ namespace opshap::peers {
 
 namespace {
 
-Launch launch_of(const Plugin& plugin) {
-  constexpr double gib = 1 << 30;
-  return {.folder = plugin.folder.empty() ? "/" : plugin.folder,
-          .command = command_of(plugin),
-          .environment = environment_of(plugin),
-          .memory_bytes = static_cast<std::uint64_t>(plugin.limits.memory_gib * gib)};
-}
-
 std::vector<std::string> words_of(const std::vector<Need>& needs) {
   std::vector<std::string> words;
   for (const Need need : needs) words.emplace_back(to_string(need));
@@ -108,7 +100,7 @@ std::string last_words(const std::string& text) {
   return nlohmann::json::parse(nlohmann::json(line.substr(0, most)).dump(-1, ' ', false, replace));
 }
 
-Link::Link(const Plugin& plugin) : plugin_(plugin), process_(launch_of(plugin)) { check_greeting(); }
+Link::Link(const Plugin& plugin) : plugin_(plugin), process_(plugin) { check_greeting(); }
 
 Link::~Link() {
   try {

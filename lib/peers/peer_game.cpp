@@ -10,8 +10,6 @@
 
 namespace opshap::peers {
 
-namespace {
-
 Plugin plugin_of(const std::filesystem::path& folder, Role role) {
   Plugin plugin = read_plugin(folder);
   const std::string is = to_string(plugin.role), wanted = to_string(role);
@@ -21,10 +19,6 @@ Plugin plugin_of(const std::filesystem::path& folder, Role role) {
           "\".");
   return plugin;
 }
-
-}  // namespace
-
-Questions::Questions(const std::filesystem::path& folder, Role role) : Questions(plugin_of(folder, role)) {}
 
 Questions::Questions(Plugin plugin) : plugin_(std::move(plugin)), link_(plugin_) {}
 
@@ -87,7 +81,7 @@ namespace {
 class PeerGame final : public DifferentiableGame {
  public:
   explicit PeerGame(const std::filesystem::path& folder)
-      : questions_(folder, Role::game),
+      : questions_(plugin_of(folder, Role::game)),
         players_(questions_.greeted("players", 0, Coalitions::max_players)),
         batch_(questions_.greeted("max_batch", 4096, std::numeric_limits<std::int64_t>::max())) {
     // What fits into a payload, both ways.

@@ -25,8 +25,11 @@
 #include "core/file.hpp"
 #include "core/process.hpp"
 #include "core/threads.hpp"
+#include "peers/peer.hpp"
 
 namespace opshap::peers {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -73,9 +76,12 @@ void limit(__rlimit_resource resource, ::rlim_t most) {
   ::setrlimit(resource, &both);
 }
 
+/// Where it runs.
+const char* place_of(const Plugin& plugin) { return plugin.folder.empty() ? "/" : plugin.folder.c_str(); }
+
 /// What the new process does until it is the program: system calls alone, since other threads may hold any lock.
 /// An error number goes to `failed`.
-[[noreturn]] void become(const Launch& launch, char* const* arguments, char* const* environment, int in, int out,
+[[noreturn]] void become(const Plugin& plugin, char* const* arguments, char* const* environment, int in, int out,
                          int log, int failed) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // of the keeper, which has one thread
@@ -94,8 +100,10 @@ void limit(__rlimit_resource resource, ::rlim_t most) {
   ::close_range(fd_out + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 256);
-  if (launch.memory_bytes > 0) limit(RLIMIT_AS, launch.memory_bytes);
-  if (ready && ::chdir(launch.folder.c_str()) == 0) ::execvpe(arguments[0], arguments, environment);
+  constexpr double gib = 1 << 30;
+  const auto memory_bytes = static_cast<::rlim_t>(plugin.limits.memory_gib * gib);
+  if (memory_bytes > 0) limit(RLIMIT_AS, memory_bytes);
+  if (ready && ::chdir(place_of(plugin)) == 0) ::execvpe(arguments[0], arguments, environment);
   const int error = errno;
   [[maybe_unused]] const ::ssize_t told = ::write(failed, &error, sizeof error);
   ::_exit(127);
@@ -135,15 +143,93 @@ bool read_some(int from, std::string& into) {
   return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+std::atomic<bool> in_sandbox{false};
+
+/// The file that a command of this name starts, as execvp() finds it; empty when there is none.
+fs::path found_in_path(const std::string& program, const fs::path& folder) {
+  if (program.find('/') != std::string::npos) return (folder / program).lexically_normal();
+  const char* path = std::getenv("PATH");
+  std::istringstream places(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string place; std::getline(places, place, ':');) {
+    const fs::path file = fs::path(place) / program;
+    if (is_file(file) && ::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+/// What a program needs that lies beside its own file: the prefix of bin/python3 has its lib/ as well.
+fs::path prefix_of(const fs::path& program) {
+  const fs::path folder = program.parent_path();
+  return folder.filename() == "bin" ? folder.parent_path() : folder;
+}
+
+/// Where the host's programs and libraries are. None of them is somebody's own.
+constexpr const char* system_folders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"};
+
+bool is_in_system(const fs::path& path) {
+  for (const char* folder : system_folders) {
+    if (path == folder || path.string().starts_with(std::string(folder) + '/')) return true;
+  }
+  return path == "/";
+}
+
+std::set<fs::path> readable_of(const Plugin& plugin) {
+  std::set<fs::path> paths(plugin.readable.begin(), plugin.readable.end());
+  const fs::path program = found_in_path(plugin.command.front(), plugin.folder);
+  require<EnvironmentError>(is_file(program), "peer: command=", plugin.command.front(), " (is not there, in ",
+                            plugin.folder.string(), "). Install it, or correct the command in plugin.toml.");
+  std::error_code unknown;
+  // An interpreter of a virtual environment is a link, and both ends have a part of it.
+  for (const fs::path& file : {program, fs::canonical(program, unknown)}) {
+    if (!file.empty() && !is_in_system(file)) paths.insert(prefix_of(file));
+  }
+  return paths;
+}
+
+std::vector<std::string> sandboxed(const std::set<fs::path>& readable, const fs::path& folder,
+                                   const std::vector<std::string>& command) {
+  std::vector<std::string> all = {"bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--proc",   "/proc",
+                                  "--dev", "/dev",          "--tmpfs",           "/tmp",          "--setenv", "TMPDIR",
+                                  "/tmp"};
+  const auto bind = [&all](const char* how, const fs::path& path) {
+    for (const std::string& word : {std::string(how), path.string(), path.string()}) all.push_back(word);
+  };
+  for (const char* system : system_folders) bind("--ro-bind-try", system);
+  for (const fs::path& path : readable) bind("--ro-bind-try", path);
+  if (!folder.empty()) bind("--bind", folder);
+  all.insert(all.end(), {"--chdir", folder.empty() ? "/tmp" : folder.string(), "--"});
+  all.insert(all.end(), command.begin(), command.end());
+  return all;
+}
+
+/// Whether the system lets bubblewrap start a program at all.
+bool is_allowed() {
+  std::vector<std::string> command = sandboxed({}, "/usr", {"true"});
+  const std::vector<char*> arguments = pointers(command);
+  const ::pid_t probe = ::fork();
+  if (probe == 0) {
+    ::close(STDERR_FILENO);
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  int status = -1;
+  return probe > 0 && ::waitpid(probe, &status, 0) == probe && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// The command that starts the program of a plugin: its own one, or in a sandbox.
+std::vector<std::string> command_of(const Plugin& plugin) {
+  return in_sandbox ? sandboxed(readable_of(plugin), plugin.folder, plugin.command) : plugin.command;
+}
+
 }  // namespace
 
-Process::Process(const Launch& launch) {
-  std::vector<std::string> command = launch.command, environment;
-  for (const auto& [name, value] : launch.environment) environment.push_back(name + "=" + value);
+Process::Process(const Plugin& plugin) {
+  std::vector<std::string> command = command_of(plugin), environment;
+  for (const auto& [name, value] : environment_of(plugin)) environment.push_back(name + "=" + value);
   const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
   Pipe to, from, log, failed, control, status;
   const std::function<void()> become_peer = [&] {
-    become(launch, arguments.data(), variables.data(), to.read, from.write, log.write, failed.write);
+    become(plugin, arguments.data(), variables.data(), to.read, from.write, log.write, failed.write);
   };
   keeper_ = ::fork();
   if (keeper_ == 0) keep(become_peer, control.read, status.write, failed.write);
@@ -163,8 +249,8 @@ Process::Process(const Launch& launch) {
   if (told > 0) {
     reap();
     throw_if_shortage("peer: fork", error == EAGAIN || error == ENOMEM ? error : 0);
-    throw EnvironmentError(message("peer: command=", launch.command.front(), " (", std::strerror(error), ", in ",
-                                   launch.folder.string(), "). Install it, or correct the command in plugin.toml."));
+    throw EnvironmentError(message("peer: command=", command.front(), " (", std::strerror(error), ", in ",
+                                   place_of(plugin), "). Install it, or correct the command in plugin.toml."));
   }
   to_ = std::exchange(to.write, -1);
   from_ = std::exchange(from.read, -1);
@@ -285,85 +371,6 @@ bool Process::killed_by_others() const {
   return reaped_ && !killed_ && WIFSIGNALED(*status_) && WTERMSIG(*status_) == SIGKILL;
 }
 
-namespace fs = std::filesystem;
-
-namespace {
-
-std::atomic<bool> in_sandbox{false};
-
-/// The file that a command of this name starts, as execvp() finds it; empty when there is none.
-fs::path found_in_path(const std::string& program, const fs::path& folder) {
-  if (program.find('/') != std::string::npos) return (folder / program).lexically_normal();
-  const char* path = std::getenv("PATH");
-  std::istringstream places(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string place; std::getline(places, place, ':');) {
-    const fs::path file = fs::path(place) / program;
-    if (is_file(file) && ::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return {};
-}
-
-/// What a program needs that lies beside its own file: the prefix of bin/python3 has its lib/ as well.
-fs::path prefix_of(const fs::path& program) {
-  const fs::path folder = program.parent_path();
-  return folder.filename() == "bin" ? folder.parent_path() : folder;
-}
-
-/// Where the host's programs and libraries are. None of them is somebody's own.
-constexpr const char* system_folders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"};
-
-bool is_in_system(const fs::path& path) {
-  for (const char* folder : system_folders) {
-    if (path == folder || path.string().starts_with(std::string(folder) + '/')) return true;
-  }
-  return path == "/";
-}
-
-std::set<fs::path> readable_of(const Plugin& plugin) {
-  std::set<fs::path> paths(plugin.readable.begin(), plugin.readable.end());
-  const fs::path program = found_in_path(plugin.command.front(), plugin.folder);
-  require<EnvironmentError>(is_file(program), "peer: command=", plugin.command.front(), " (is not there, in ",
-                            plugin.folder.string(), "). Install it, or correct the command in plugin.toml.");
-  std::error_code unknown;
-  // An interpreter of a virtual environment is a link, and both ends have a part of it.
-  for (const fs::path& file : {program, fs::canonical(program, unknown)}) {
-    if (!file.empty() && !is_in_system(file)) paths.insert(prefix_of(file));
-  }
-  return paths;
-}
-
-std::vector<std::string> sandboxed(const std::set<fs::path>& readable, const fs::path& folder,
-                                   const std::vector<std::string>& command) {
-  std::vector<std::string> all = {"bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--proc",   "/proc",
-                                  "--dev", "/dev",          "--tmpfs",           "/tmp",          "--setenv", "TMPDIR",
-                                  "/tmp"};
-  const auto bind = [&all](const char* how, const fs::path& path) {
-    for (const std::string& word : {std::string(how), path.string(), path.string()}) all.push_back(word);
-  };
-  for (const char* system : system_folders) bind("--ro-bind-try", system);
-  for (const fs::path& path : readable) bind("--ro-bind-try", path);
-  if (!folder.empty()) bind("--bind", folder);
-  all.insert(all.end(), {"--chdir", folder.empty() ? "/tmp" : folder.string(), "--"});
-  all.insert(all.end(), command.begin(), command.end());
-  return all;
-}
-
-/// Whether the system lets bubblewrap start a program at all.
-bool is_allowed() {
-  std::vector<std::string> command = sandboxed({}, "/usr", {"true"});
-  const std::vector<char*> arguments = pointers(command);
-  const ::pid_t probe = ::fork();
-  if (probe == 0) {
-    ::close(STDERR_FILENO);
-    ::execvp(arguments[0], arguments.data());
-    ::_exit(127);
-  }
-  int status = -1;
-  return probe > 0 && ::waitpid(probe, &status, 0) == probe && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-}  // namespace
-
 void set_sandbox(bool on) {
   if (on) {
     require<EnvironmentError>(!found_in_path("bwrap", "/").empty(),
@@ -376,9 +383,5 @@ void set_sandbox(bool on) {
 }
 
 bool uses_sandbox() { return in_sandbox; }
-
-std::vector<std::string> command_of(const Plugin& plugin) {
-  return in_sandbox ? sandboxed(readable_of(plugin), plugin.folder, plugin.command) : plugin.command;
-}
 
 }  // namespace opshap::peers

@@ -3,28 +3,15 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "peers/peer.hpp"
 #include "peers/plugin.hpp"
 
 namespace opshap::peers {
 
 using Clock = std::chrono::steady_clock;
-
-/// What to start.
-struct Launch {
-  std::filesystem::path folder;                    ///< where it runs
-  std::vector<std::string> command;                ///< program and arguments; a program without '/' is sought in PATH
-  std::map<std::string, std::string> environment;  ///< all of it
-  std::uint64_t memory_bytes = 0;                  ///< of address space; 0: no limit
-};
 
 /// A program of its own process group, with two pipes: its file descriptor 3 brings bytes from us, 4 takes bytes to us.
 ///
@@ -34,8 +21,9 @@ struct Launch {
 /// stops its own keeper first outruns that, and so does what another program starts for it.
 class Process {
  public:
-  /// Throws EnvironmentError when there is no such program, or the system has no more pipes or processes.
-  explicit Process(const Launch& launch);
+  /// Starts the program of a plugin in its folder, by its own command or in a sandbox; a program without '/' is sought
+  /// in PATH. Throws EnvironmentError when there is no such program, or the system has no more pipes or processes.
+  explicit Process(const Plugin& plugin);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -90,8 +78,5 @@ void set_sandbox(bool on);
 
 /// Whether it is set.
 bool uses_sandbox();
-
-/// The command that starts the program of a plugin: its own one, or in a sandbox.
-std::vector<std::string> command_of(const Plugin& plugin);
 
 }  // namespace opshap::peers
