@@ -121,23 +121,17 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   const DifferentiableGame* differentiable() const override { return masked_.has_gradients() ? this : nullptr; }
 
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    if (engine_has_slopes()) {
-      return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
-        engine()->diagonal_slopes(nodes[node], slopes);
-      });
-    }
-    return by_operator(&MaskedOperator::slopes, nodes.size(), MaskedOperator::constant(nodes));
+    return by_engine(
+        nodes.size(), &MaskedOperator::slopes, MaskedOperator::constant(nodes),
+        [&](std::size_t node, std::span<double> slopes) { engine()->diagonal_slopes(nodes[node], slopes); });
   }
 
   const MeanField* mean_field() const override { return masked_.has_mean_field() ? this : nullptr; }
 
   std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
-    if (engine_has_slopes()) {
-      return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
-        engine()->mean_field_slopes(nodes[node], slopes);
-      });
-    }
-    return by_operator(&MaskedOperator::mean_field_slopes, nodes.size(), MaskedOperator::constant(nodes));
+    return by_engine(
+        nodes.size(), &MaskedOperator::mean_field_slopes, MaskedOperator::constant(nodes),
+        [&](std::size_t node, std::span<double> slopes) { engine()->mean_field_slopes(nodes[node], slopes); });
   }
 
   /// Those of the closure where there is one: a hard mask is far from the diagonal, and it knows both states of a cell.
@@ -146,12 +140,10 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   }
 
   std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
-    if (!masked_.has_mean_field()) return by_operator(&MaskedOperator::slopes, coalitions.size(), mask_of(coalitions));
-    if (!engine_has_slopes())
-      return by_operator(&MaskedOperator::mean_field_slopes, coalitions.size(), mask_of(coalitions));
-    return by_engine(coalitions.size(), [&](std::size_t row, std::span<double> slopes) {
-      engine()->mean_field_slopes(coalitions, row, slopes);
-    });
+    if (!masked_.has_mean_field()) return by_operator(coalitions.size(), &MaskedOperator::slopes, mask_of(coalitions));
+    return by_engine(
+        coalitions.size(), &MaskedOperator::mean_field_slopes, mask_of(coalitions),
+        [&](std::size_t row, std::span<double> slopes) { engine()->mean_field_slopes(coalitions, row, slopes); });
   }
   std::vector<double> mean_slopes(std::span<const double> nodes) const override {
     return masked_.has_mean_field() ? mean_field_gradients(nodes) : diagonal_gradients(nodes);
@@ -178,7 +170,6 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
     });
     return engine_.get();
   }
-  bool engine_has_slopes() const { return engine() != nullptr && engine()->has_slopes(); }
 
   MaskedOperator::Weigh mask_of(const Coalitions& coalitions) const {
     return [&](std::size_t index, std::span<double> weights) {
@@ -188,25 +179,27 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
     };
   }
 
-  /// [count, n], from compute(index, slopes of the points) on all threads.
+  using Slopes = void (MaskedOperator::*)(std::size_t, const MaskedOperator::Weigh&,
+                                          const MaskedOperator::UseSlopes&) const;
+  /// [count, n], by the operator's own reverse passes.
+  std::vector<double> by_operator(std::size_t count, Slopes slopes, const MaskedOperator::Weigh& weigh) const {
+    std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
+    (masked_.*slopes)(count, weigh, [&](std::size_t index, std::span<const double> of_points) {
+      add_to_players(of_points, index, gradients);
+    });
+    return gradients;
+  }
+
+  /// The same from compute(index, slopes of the points) on all threads, where there is an engine that has slopes.
   template <typename Compute>
-  std::vector<double> by_engine(std::size_t count, const Compute& compute) const {
+  std::vector<double> by_engine(std::size_t count, Slopes slopes_otherwise, const MaskedOperator::Weigh& weigh,
+                                const Compute& compute) const {
+    if (engine() == nullptr || !engine()->has_slopes()) return by_operator(count, slopes_otherwise, weigh);
     std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
     parallel_for(count, [&](std::size_t index) {
       std::vector<double> slopes(partition_.player_of.size());
       compute(index, slopes);
       add_to_players(slopes, index, gradients);
-    });
-    return gradients;
-  }
-
-  using Slopes = void (MaskedOperator::*)(std::size_t, const MaskedOperator::Weigh&,
-                                          const MaskedOperator::UseSlopes&) const;
-  /// The same by the operator's own reverse passes.
-  std::vector<double> by_operator(Slopes slopes, std::size_t count, const MaskedOperator::Weigh& weigh) const {
-    std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
-    (masked_.*slopes)(count, weigh, [&](std::size_t index, std::span<const double> of_points) {
-      add_to_players(of_points, index, gradients);
     });
     return gradients;
   }
