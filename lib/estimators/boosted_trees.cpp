@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
-#include <type_traits>
 #include <utility>
 
 #include "core/error.hpp"
@@ -64,45 +63,47 @@ using Json = nlohmann::json;
 
 namespace {
 
+/// A function of libxgboost, of the type that it is declared with.
+struct Symbol {
+  void* address;
+  template <typename Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(address);
+  }
+};
+
+Symbol symbol(const char* name) {
+  static void* const library = [] {
+    void* found = nullptr;
+    for (const char* file : {"libxgboost.so.0", "libxgboost.so"}) {
+      if (found == nullptr) found = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    }
+    require<EnvironmentError>(found != nullptr, "xgboost: library=libxgboost.so (", ::dlerror(),
+                              "; trees are fitted by it). Run: apt-get install libxgboost-dev");
+    return found;
+  }();
+  void* address = ::dlsym(library, name);
+  require<EnvironmentError>(address != nullptr, "xgboost: ", name,
+                            " (the library has no such function). Install XGBoost 1.6 or later.");
+  return {address};
+}
+
 /// What is used of libxgboost. It brings an OpenMP runtime, which LibTorch may have another one of, so it is loaded by
 /// the first fit and not with the program, for nobody else.
 struct Xgboost {
-  decltype(&::XGBGetLastError) XGBGetLastError;
-  decltype(&::XGDMatrixCreateFromMat_omp) XGDMatrixCreateFromMat_omp;
-  decltype(&::XGDMatrixSetFloatInfo) XGDMatrixSetFloatInfo;
-  decltype(&::XGDMatrixFree) XGDMatrixFree;
-  decltype(&::XGBoosterCreate) XGBoosterCreate;
-  decltype(&::XGBoosterSetParam) XGBoosterSetParam;
-  decltype(&::XGBoosterUpdateOneIter) XGBoosterUpdateOneIter;
-  decltype(&::XGBoosterSaveModelToBuffer) XGBoosterSaveModelToBuffer;
-  decltype(&::XGBoosterFree) XGBoosterFree;
+  decltype(&::XGBGetLastError) XGBGetLastError = symbol("XGBGetLastError");
+  decltype(&::XGDMatrixCreateFromMat_omp) XGDMatrixCreateFromMat_omp = symbol("XGDMatrixCreateFromMat_omp");
+  decltype(&::XGDMatrixSetFloatInfo) XGDMatrixSetFloatInfo = symbol("XGDMatrixSetFloatInfo");
+  decltype(&::XGDMatrixFree) XGDMatrixFree = symbol("XGDMatrixFree");
+  decltype(&::XGBoosterCreate) XGBoosterCreate = symbol("XGBoosterCreate");
+  decltype(&::XGBoosterSetParam) XGBoosterSetParam = symbol("XGBoosterSetParam");
+  decltype(&::XGBoosterUpdateOneIter) XGBoosterUpdateOneIter = symbol("XGBoosterUpdateOneIter");
+  decltype(&::XGBoosterSaveModelToBuffer) XGBoosterSaveModelToBuffer = symbol("XGBoosterSaveModelToBuffer");
+  decltype(&::XGBoosterFree) XGBoosterFree = symbol("XGBoosterFree");
 };
 
 const Xgboost& xgboost() {
-  static const Xgboost loaded = [] {
-    void* library = nullptr;
-    for (const char* name : {"libxgboost.so.0", "libxgboost.so"}) {
-      if (library == nullptr) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    }
-    require<EnvironmentError>(library != nullptr, "xgboost: library=libxgboost.so (", ::dlerror(),
-                              "; trees are fitted by it). Run: apt-get install libxgboost-dev");
-    Xgboost found{};
-    const auto find = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      require<EnvironmentError>(function != nullptr, "xgboost: ", name,
-                                " (the library has no such function). Install XGBoost 1.6 or later.");
-    };
-    find(found.XGBGetLastError, "XGBGetLastError");
-    find(found.XGDMatrixCreateFromMat_omp, "XGDMatrixCreateFromMat_omp");
-    find(found.XGDMatrixSetFloatInfo, "XGDMatrixSetFloatInfo");
-    find(found.XGDMatrixFree, "XGDMatrixFree");
-    find(found.XGBoosterCreate, "XGBoosterCreate");
-    find(found.XGBoosterSetParam, "XGBoosterSetParam");
-    find(found.XGBoosterUpdateOneIter, "XGBoosterUpdateOneIter");
-    find(found.XGBoosterSaveModelToBuffer, "XGBoosterSaveModelToBuffer");
-    find(found.XGBoosterFree, "XGBoosterFree");
-    return found;
-  }();
+  static const Xgboost loaded;
   return loaded;
 }
 
@@ -119,18 +120,11 @@ void check(int status) {
       message("xgboost: error=\"", words, "\" (the library gave up). Check that the game's values fit float32."));
 }
 
-struct FreeMatrix {
-  void operator()(void* matrix) const { xgboost().XGDMatrixFree(matrix); }
-};
-struct FreeBooster {
-  void operator()(void* booster) const { xgboost().XGBoosterFree(booster); }
-};
-using MatrixOwner = std::unique_ptr<void, FreeMatrix>;
-using BoosterOwner = std::unique_ptr<void, FreeBooster>;
+using Owner = std::unique_ptr<void, int (*)(void*)>;
 
 /// 1 for a member, 0 for the others. What is missing is NaN, that is nothing: with 0 for "missing" the library would
 /// drop all zeros.
-MatrixOwner make_matrix(const Coalitions& coalitions, std::span<const double> targets) {
+Owner make_matrix(const Coalitions& coalitions, std::span<const double> targets) {
   const auto n = static_cast<std::size_t>(coalitions.players());
   std::vector<float> members(coalitions.size() * n);
   for (std::size_t row = 0; row < coalitions.size(); ++row)
@@ -138,7 +132,7 @@ MatrixOwner make_matrix(const Coalitions& coalitions, std::span<const double> ta
   DMatrixHandle handle = nullptr;
   check(xgboost().XGDMatrixCreateFromMat_omp(members.data(), coalitions.size(), n,
                                              std::numeric_limits<float>::quiet_NaN(), &handle, 1));
-  MatrixOwner matrix(handle);
+  Owner matrix(handle, xgboost().XGDMatrixFree);
   const std::vector<float> labels(targets.begin(), targets.end());
   check(xgboost().XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
   return matrix;
@@ -157,11 +151,11 @@ std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> ta
   require(coalitions.size() > 0 && coalitions.size() == targets.size(), "xgboost: targets=", targets.size(),
           " (there are ", coalitions.size(), " coalitions). Give one target per coalition, and at least one.");
   const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) / static_cast<double>(targets.size());
-  const MatrixOwner matrix = make_matrix(coalitions, targets);
+  const Owner matrix = make_matrix(coalitions, targets);
   const DMatrixHandle training = matrix.get();
   BoosterHandle handle = nullptr;
   check(xgboost().XGBoosterCreate(&training, 1, &handle));
-  const BoosterOwner booster(handle);
+  const Owner booster(handle, xgboost().XGBoosterFree);
   const std::pair<const char*, std::string> parameters[] = {{"verbosity", "0"},
                                                             {"nthread", "1"},
                                                             {"tree_method", "hist"},

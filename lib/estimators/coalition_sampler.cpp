@@ -70,34 +70,21 @@ double binomial(int n, int s) {
   return count;
 }
 
-/// A set of rows of a batch, by content.
-class RowSet {
- public:
-  explicit RowSet(const Coalitions& coalitions) : rows_(0, Hash{&coalitions}, Equal{&coalitions}) {}
-  /// The row's index, or that of the equal row that was here before.
-  std::size_t insert(std::size_t index) { return *rows_.insert(index).first; }
-  bool contains(std::size_t index) const { return rows_.contains(index); }
-
- private:
-  struct Hash {
-    const Coalitions* coalitions;
-    std::size_t operator()(std::size_t index) const {
-      std::uint64_t hash = 0;
-      for (const std::uint64_t word : coalitions->row(index)) {
-        hash = (hash ^ word) * 0xBF58476D1CE4E5B9;
-        hash ^= hash >> 29;
-      }
-      return hash;
+/// An empty set of rows of a batch, by content.
+auto set_of_rows(const Coalitions& coalitions) {
+  auto hash = [&coalitions](std::size_t index) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t word : coalitions.row(index)) {
+      sum = (sum ^ word) * 0xBF58476D1CE4E5B9;
+      sum ^= sum >> 29;
     }
+    return sum;
   };
-  struct Equal {
-    const Coalitions* coalitions;
-    bool operator()(std::size_t a, std::size_t b) const {
-      return std::ranges::equal(coalitions->row(a), coalitions->row(b));
-    }
+  auto equal = [&coalitions](std::size_t a, std::size_t b) {
+    return std::ranges::equal(coalitions.row(a), coalitions.row(b));
   };
-  std::unordered_set<std::size_t, Hash, Equal> rows_;
-};
+  return std::unordered_set<std::size_t, decltype(hash), decltype(equal)>(0, hash, equal);
+}
 
 /// Appends every coalition of `size` of the players first..n-1, in lexicographic order.
 void append_all(Coalitions& coalitions, int first, int size) {
@@ -132,15 +119,16 @@ void draw_with_replacement(CoalitionSample& sample, const SizeLaw& law, const st
   const int players = law.players();
   const std::size_t enumerated = sample.coalitions.size();
   const KernelLaw subsets(players);
-  RowSet known(sample.coalitions);
+  auto known = set_of_rows(sample.coalitions);
   std::vector<double> times;
   while (sample.coalitions.size() < wanted && sample.draws.size() < most_draws) {
     const int size = law.draw(rng);
     if (!sizes[static_cast<std::size_t>(size)]) continue;
     const std::size_t fresh = sample.coalitions.size();
     append_drawn(sample.coalitions, subsets, size, sample.pairing, rng);
-    const std::size_t row = known.insert(fresh);
-    if (row == fresh) {
+    const auto [place, is_new] = known.insert(fresh);
+    const std::size_t row = *place;  // or that of the equal row that was here before
+    if (is_new) {
       times.push_back(1);
     } else {
       sample.coalitions.resize(fresh);
@@ -246,12 +234,12 @@ std::vector<Layer> layers_of(const SizeLaw& law, std::int64_t rows, Pairing pair
 /// Appends `count` distinct uniform coalitions of `size` to an otherwise empty or unrelated batch.
 void append_distinct(Coalitions& coalitions, const KernelLaw& subsets, int size, std::int64_t count, Pairing pairing,
                      Rng& rng) {
-  RowSet known(coalitions);
+  auto known = set_of_rows(coalitions);
   const std::size_t end = coalitions.size() + static_cast<std::size_t>(count);
   while (coalitions.size() < end) {
     const std::size_t fresh = coalitions.size();
     append_drawn(coalitions, subsets, size, pairing, rng);
-    if (known.insert(fresh) != fresh) coalitions.resize(fresh);
+    if (!known.insert(fresh).second) coalitions.resize(fresh);
   }
 }
 
@@ -268,7 +256,7 @@ CoalitionSample sample_without_replacement(const SizeLaw& law, std::int64_t rows
       Coalitions without(players);
       append_distinct(without, subsets, layer.size, all - layer.taken, pairing, rng);
       const std::size_t dropped = without.size();
-      RowSet left_out(without);
+      auto left_out = set_of_rows(without);
       for (std::size_t row = 0; row < dropped; ++row) left_out.insert(row);
       Coalitions whole(players);
       const bool middle = sample.paired() && 2 * layer.size == players;

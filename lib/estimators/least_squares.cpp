@@ -154,10 +154,6 @@ Eigen::Index deficient_rank_of(const Eigenvalues& eigen) {
   return std::min((values.array() > negligible * values.maxCoeff()).count(), values.size() - 2);
 }
 
-Eigen::Index deficient_rank_of(std::vector<double> gram, Eigen::Index n) {
-  return deficient_rank_of(Eigenvalues(Matrix(gram.data(), n, n), Eigen::EigenvaluesOnly));
-}
-
 /// F, [n, rank] column-major, with F Fᵀ the pseudoinverse of G.
 std::vector<double> pseudoinverse_root(std::vector<double> gram, Eigen::Index n) {
   const Eigenvalues eigen(Matrix(gram.data(), n, n));
@@ -192,8 +188,9 @@ KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const
   if (determined) return;
   factor_ = projected_gram(coalitions, weights);
   if (deficiency == Deficiency::refuse) {
-    throw InvalidArgument(message(who, ": rank=", deficient_rank_of(std::move(factor_), players), " (needs ",
-                                  players - 1, " independent ones among the ", weights.size(),
+    const Eigenvalues eigen(Matrix(factor_.data(), players, players), Eigen::EigenvaluesOnly);
+    throw InvalidArgument(message(who, ": rank=", deficient_rank_of(eigen), " (needs ", players - 1,
+                                  " independent ones among the ", weights.size(),
                                   " sampled). Raise the budget, or take the minimum-norm solution (--minimum-norm)."));
   }
   factor_ = pseudoinverse_root(std::move(factor_), players);

@@ -221,13 +221,12 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
 }  // namespace
 
 std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario) {
-  const Readout readout = scenario.readout;
-  Partition partition = std::move(scenario.partition);
-  MaskedOperator masked("cell_mask_game", op, std::move(scenario.input), std::move(scenario.baseline), readout);
-  require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
-          "cell_mask_game: partition=", partition.player_of.size(), " points (the domain has ",
+  MaskedOperator masked("cell_mask_game", op, std::move(scenario.input), std::move(scenario.baseline),
+                        scenario.readout);
+  require(static_cast<std::int64_t>(scenario.partition.player_of.size()) == masked.domain().points(),
+          "cell_mask_game: partition=", scenario.partition.player_of.size(), " points (the domain has ",
           masked.domain().points(), "). Make the partition from the domain of the input.");
-  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(partition), readout);
+  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(scenario.partition), scenario.readout);
 }
 
 }  // namespace opshap::games
