@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
-#include <type_traits>
 #include <utility>
 
 #include "core/error.hpp"
+#include "estimators/members.hpp"
 
 namespace opshap::estimators {
 
@@ -50,14 +50,11 @@ std::vector<double> shapley_values_of_leaves(int players, std::span<const TreeLe
   for (const TreeLeaf& leaf : leaves) {
     const std::vector<int> required = each_once(leaf.required, players), forbidden = each_once(leaf.forbidden, players);
     if (overlap(required, forbidden)) continue;
-    if (!required.empty()) {
-      const double gain = leaf.value * pivotal(required.size(), forbidden.size());
-      for (const int player : required) values[static_cast<std::size_t>(player)] += gain;
-    }
-    if (!forbidden.empty()) {
-      const double loss = leaf.value * pivotal(forbidden.size(), required.size());
-      for (const int player : forbidden) values[static_cast<std::size_t>(player)] -= loss;
-    }
+    // Of no players a share is infinite, and nobody gets it.
+    const double gain = leaf.value * pivotal(required.size(), forbidden.size()),
+                 loss = leaf.value * pivotal(forbidden.size(), required.size());
+    for (const int player : required) values[static_cast<std::size_t>(player)] += gain;
+    for (const int player : forbidden) values[static_cast<std::size_t>(player)] -= loss;
   }
   return values;
 }
@@ -66,59 +63,56 @@ using Json = nlohmann::json;
 
 namespace {
 
+/// A function of libxgboost, of the type that it is declared with.
+struct Symbol {
+  void* address;
+  template <typename Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(address);
+  }
+};
+
+Symbol symbol(const char* name) {
+  static void* const library = [] {
+    void* found = nullptr;
+    for (const char* file : {"libxgboost.so.0", "libxgboost.so"}) {
+      if (found == nullptr) found = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    }
+    require<EnvironmentError>(found != nullptr, "xgboost: library=libxgboost.so (", ::dlerror(),
+                              "; trees are fitted by it). Run: apt-get install libxgboost-dev");
+    return found;
+  }();
+  void* address = ::dlsym(library, name);
+  require<EnvironmentError>(address != nullptr, "xgboost: ", name,
+                            " (the library has no such function). Install XGBoost 1.6 or later.");
+  return {address};
+}
+
 /// What is used of libxgboost. It brings an OpenMP runtime, which LibTorch may have another one of, so it is loaded by
 /// the first fit and not with the program, for nobody else.
 struct Xgboost {
-  decltype(&::XGBGetLastError) XGBGetLastError;
-  decltype(&::XGDMatrixCreateFromMat_omp) XGDMatrixCreateFromMat_omp;
-  decltype(&::XGDMatrixSetFloatInfo) XGDMatrixSetFloatInfo;
-  decltype(&::XGDMatrixFree) XGDMatrixFree;
-  decltype(&::XGBoosterCreate) XGBoosterCreate;
-  decltype(&::XGBoosterSetParam) XGBoosterSetParam;
-  decltype(&::XGBoosterUpdateOneIter) XGBoosterUpdateOneIter;
-  decltype(&::XGBoosterSaveModelToBuffer) XGBoosterSaveModelToBuffer;
-  decltype(&::XGBoosterFree) XGBoosterFree;
+  decltype(&::XGBGetLastError) XGBGetLastError = symbol("XGBGetLastError");
+  decltype(&::XGDMatrixCreateFromMat_omp) XGDMatrixCreateFromMat_omp = symbol("XGDMatrixCreateFromMat_omp");
+  decltype(&::XGDMatrixSetFloatInfo) XGDMatrixSetFloatInfo = symbol("XGDMatrixSetFloatInfo");
+  decltype(&::XGDMatrixFree) XGDMatrixFree = symbol("XGDMatrixFree");
+  decltype(&::XGBoosterCreate) XGBoosterCreate = symbol("XGBoosterCreate");
+  decltype(&::XGBoosterSetParam) XGBoosterSetParam = symbol("XGBoosterSetParam");
+  decltype(&::XGBoosterUpdateOneIter) XGBoosterUpdateOneIter = symbol("XGBoosterUpdateOneIter");
+  decltype(&::XGBoosterSaveModelToBuffer) XGBoosterSaveModelToBuffer = symbol("XGBoosterSaveModelToBuffer");
+  decltype(&::XGBoosterFree) XGBoosterFree = symbol("XGBoosterFree");
 };
 
 const Xgboost& xgboost() {
-  static const Xgboost loaded = [] {
-    void* library = nullptr;
-    for (const char* name : {"libxgboost.so.0", "libxgboost.so"}) {
-      if (library == nullptr) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    }
-    require<EnvironmentError>(library != nullptr, "xgboost: library=libxgboost.so (", ::dlerror(),
-                              "; trees are fitted by it). Run: apt-get install libxgboost-dev");
-    Xgboost found{};
-    const auto find = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      require<EnvironmentError>(function != nullptr, "xgboost: ", name,
-                                " (the library has no such function). Install XGBoost 1.6 or later.");
-    };
-    find(found.XGBGetLastError, "XGBGetLastError");
-    find(found.XGDMatrixCreateFromMat_omp, "XGDMatrixCreateFromMat_omp");
-    find(found.XGDMatrixSetFloatInfo, "XGDMatrixSetFloatInfo");
-    find(found.XGDMatrixFree, "XGDMatrixFree");
-    find(found.XGBoosterCreate, "XGBoosterCreate");
-    find(found.XGBoosterSetParam, "XGBoosterSetParam");
-    find(found.XGBoosterUpdateOneIter, "XGBoosterUpdateOneIter");
-    find(found.XGBoosterSaveModelToBuffer, "XGBoosterSaveModelToBuffer");
-    find(found.XGBoosterFree, "XGBoosterFree");
-    return found;
-  }();
+  static const Xgboost loaded;
   return loaded;
-}
-
-/// The first line of what XGBoost says, without its time stamp and source line; a stack trace follows it.
-std::string xgboost_words() {
-  std::string words = xgboost().XGBGetLastError();
-  words.erase(std::min(words.find('\n'), words.size()));
-  if (const auto place = words.find("Check failed: "); place != std::string::npos) words.erase(0, place);
-  return words;
 }
 
 void check(int status) {
   if (status == 0) return;
-  const std::string words = xgboost_words();
+  // The first line of what XGBoost says, without its time stamp and source line; a stack trace follows it.
+  std::string words = xgboost().XGBGetLastError();
+  words.erase(std::min(words.find('\n'), words.size()));
+  if (const auto place = words.find("Check failed: "); place != std::string::npos) words.erase(0, place);
   if (words.find("bad_alloc") != std::string::npos) {
     throw EnvironmentError(message("xgboost: error=\"", words, "\" (not enough memory). Lower the budget."));
   }
@@ -126,30 +120,20 @@ void check(int status) {
       message("xgboost: error=\"", words, "\" (the library gave up). Check that the game's values fit float32."));
 }
 
-struct FreeMatrix {
-  void operator()(void* matrix) const { xgboost().XGDMatrixFree(matrix); }
-};
-struct FreeBooster {
-  void operator()(void* booster) const { xgboost().XGBoosterFree(booster); }
-};
-using MatrixOwner = std::unique_ptr<void, FreeMatrix>;
-using BoosterOwner = std::unique_ptr<void, FreeBooster>;
+using Owner = std::unique_ptr<void, int (*)(void*)>;
 
 /// 1 for a member, 0 for the others. What is missing is NaN, that is nothing: with 0 for "missing" the library would
 /// drop all zeros.
-MatrixOwner make_matrix(const Coalitions& coalitions, std::span<const double> targets) {
+Owner make_matrix(const Coalitions& coalitions, std::span<const double> targets) {
   const auto n = static_cast<std::size_t>(coalitions.players());
   std::vector<float> members(coalitions.size() * n);
-  for (std::size_t row = 0; row < coalitions.size(); ++row) {
-    for (std::size_t player = 0; player < n; ++player)
-      members[row * n + player] = coalitions.contains(row, static_cast<int>(player)) ? 1.0F : 0.0F;
-  }
+  for (std::size_t row = 0; row < coalitions.size(); ++row)
+    for_each_member(coalitions.row(row), [&](std::size_t player) { members[row * n + player] = 1; });
   DMatrixHandle handle = nullptr;
   check(xgboost().XGDMatrixCreateFromMat_omp(members.data(), coalitions.size(), n,
                                              std::numeric_limits<float>::quiet_NaN(), &handle, 1));
-  MatrixOwner matrix(handle);
-  std::vector<float> labels(targets.size());
-  std::ranges::transform(targets, labels.begin(), [](double target) { return static_cast<float>(target); });
+  Owner matrix(handle, xgboost().XGDMatrixFree);
+  const std::vector<float> labels(targets.begin(), targets.end());
   check(xgboost().XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
   return matrix;
 }
@@ -161,20 +145,17 @@ std::string in_full(double value) {
   return text.str();
 }
 
-/// Numbers in XGBoost's models are float32 in decimal.
-double float32(const Json& number) { return static_cast<double>(number.get<float>()); }
-
 }  // namespace
 
 std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> targets, const Boosting& boosting) {
   require(coalitions.size() > 0 && coalitions.size() == targets.size(), "xgboost: targets=", targets.size(),
           " (there are ", coalitions.size(), " coalitions). Give one target per coalition, and at least one.");
   const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) / static_cast<double>(targets.size());
-  const MatrixOwner matrix = make_matrix(coalitions, targets);
+  const Owner matrix = make_matrix(coalitions, targets);
   const DMatrixHandle training = matrix.get();
   BoosterHandle handle = nullptr;
   check(xgboost().XGBoosterCreate(&training, 1, &handle));
-  const BoosterOwner booster(handle);
+  const Owner booster(handle, xgboost().XGBoosterFree);
   const std::pair<const char*, std::string> parameters[] = {{"verbosity", "0"},
                                                             {"nthread", "1"},
                                                             {"tree_method", "hist"},
@@ -214,7 +195,8 @@ BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::strin
         open.pop_back();
         require<DataError>(++visited <= tree.size(), who, ": node=", at,
                            " (has two parents, so this is no tree). Save the model anew.");
-        const double condition = float32(conditions.at(at));
+        // Numbers in XGBoost's models are float32 in decimal.
+        const auto condition = static_cast<double>(conditions.at(at).get<float>());
         Node& node = tree.at(at);
         if (lefts[at] == -1) {
           node.value = factor * condition;
@@ -242,11 +224,8 @@ BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::strin
 
 BoostedTrees BoostedTrees::fit(const Coalitions& coalitions, std::span<const double> targets,
                                const Boosting& boosting) {
-  double largest = 0;
-  for (const double target : targets) largest = std::max(largest, std::abs(target));
-  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
-  std::vector<double> scaled(targets.size());
-  std::ranges::transform(targets, scaled.begin(), [&](double target) { return std::ldexp(target, -exponent); });
+  const int exponent = largest_exponent(targets).value_or(0);
+  const std::vector<double> scaled = Scale(exponent).inside({targets.begin(), targets.end()});
   return parse(coalitions.players(), fit_xgboost(coalitions, scaled, boosting), "xgboost", std::ldexp(1.0, exponent));
 }
 

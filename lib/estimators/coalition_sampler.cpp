@@ -40,27 +40,13 @@ SizeLaw::SizeLaw(SizeMass mass, int players) : mass_(mass), players_(players) {
 }
 
 double SizeLaw::mass(int size) const {
-  switch (mass_) {
-    case SizeMass::shapley_kernel:
-      return kernel(players_, size);
-    case SizeMass::uniform:
-      return 1;
-    case SizeMass::square_root:
-      return std::sqrt(kernel(players_, size));
-  }
-  return 0;
+  if (mass_ == SizeMass::uniform) return 1;
+  return mass_ == SizeMass::square_root ? std::sqrt(kernel(players_, size)) : kernel(players_, size);
 }
 
 double SizeLaw::kernel_over_mass(int size) const {
-  switch (mass_) {
-    case SizeMass::shapley_kernel:
-      return 1;
-    case SizeMass::uniform:
-      return kernel(players_, size);
-    case SizeMass::square_root:
-      return std::sqrt(kernel(players_, size));
-  }
-  return 0;
+  if (mass_ == SizeMass::shapley_kernel) return 1;
+  return mass_ == SizeMass::square_root ? std::sqrt(kernel(players_, size)) : kernel(players_, size);
 }
 
 int SizeLaw::draw(Rng& rng) const {
@@ -84,36 +70,21 @@ double binomial(int n, int s) {
   return count;
 }
 
-double size_weight(int players, int size) { return 1 / (static_cast<double>(size) * (players - size)); }
-
-/// A set of rows of a batch, by content.
-class RowSet {
- public:
-  explicit RowSet(const Coalitions& coalitions) : rows_(0, Hash{&coalitions}, Equal{&coalitions}) {}
-  /// The row's index, or that of the equal row that was here before.
-  std::size_t insert(std::size_t index) { return *rows_.insert(index).first; }
-  bool contains(std::size_t index) const { return rows_.contains(index); }
-
- private:
-  struct Hash {
-    const Coalitions* coalitions;
-    std::size_t operator()(std::size_t index) const {
-      std::uint64_t hash = 0;
-      for (const std::uint64_t word : coalitions->row(index)) {
-        hash = (hash ^ word) * 0xBF58476D1CE4E5B9;
-        hash ^= hash >> 29;
-      }
-      return hash;
+/// An empty set of rows of a batch, by content.
+auto set_of_rows(const Coalitions& coalitions) {
+  auto hash = [&coalitions](std::size_t index) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t word : coalitions.row(index)) {
+      sum = (sum ^ word) * 0xBF58476D1CE4E5B9;
+      sum ^= sum >> 29;
     }
+    return sum;
   };
-  struct Equal {
-    const Coalitions* coalitions;
-    bool operator()(std::size_t a, std::size_t b) const {
-      return std::ranges::equal(coalitions->row(a), coalitions->row(b));
-    }
+  auto equal = [&coalitions](std::size_t a, std::size_t b) {
+    return std::ranges::equal(coalitions.row(a), coalitions.row(b));
   };
-  std::unordered_set<std::size_t, Hash, Equal> rows_;
-};
+  return std::unordered_set<std::size_t, decltype(hash), decltype(equal)>(0, hash, equal);
+}
 
 /// Appends every coalition of `size` of the players first..n-1, in lexicographic order.
 void append_all(Coalitions& coalitions, int first, int size) {
@@ -148,15 +119,16 @@ void draw_with_replacement(CoalitionSample& sample, const SizeLaw& law, const st
   const int players = law.players();
   const std::size_t enumerated = sample.coalitions.size();
   const KernelLaw subsets(players);
-  RowSet known(sample.coalitions);
+  auto known = set_of_rows(sample.coalitions);
   std::vector<double> times;
   while (sample.coalitions.size() < wanted && sample.draws.size() < most_draws) {
     const int size = law.draw(rng);
     if (!sizes[static_cast<std::size_t>(size)]) continue;
     const std::size_t fresh = sample.coalitions.size();
     append_drawn(sample.coalitions, subsets, size, sample.pairing, rng);
-    const std::size_t row = known.insert(fresh);
-    if (row == fresh) {
+    const auto [place, is_new] = known.insert(fresh);
+    const std::size_t row = *place;  // or that of the equal row that was here before
+    if (is_new) {
       times.push_back(1);
     } else {
       sample.coalitions.resize(fresh);
@@ -176,8 +148,7 @@ void draw_with_replacement(CoalitionSample& sample, const SizeLaw& law, const st
 
 CoalitionSample sample_iid(const SizeLaw& law, std::size_t draws, Pairing pairing, Rng& rng) {
   CoalitionSample sample(law.players(), pairing);
-  std::vector<bool> all(static_cast<std::size_t>(law.players()) + 1, true);
-  all.front() = all.back() = false;
+  const std::vector<bool> all(static_cast<std::size_t>(law.players()), true);
   draw_with_replacement(sample, law, all, std::numeric_limits<std::size_t>::max(), draws, rng);
   return sample;
 }
@@ -193,7 +164,7 @@ CoalitionSample sample_until_distinct(const SizeLaw& law, std::int64_t interior,
     // Of a pair of equal sizes the coalition without player 0 is taken.
     append_all(sample.coalitions, sample.paired() && 2 * size == players ? 1 : 0, size);
     sample.weights.resize(sample.coalitions.size(),
-                          (sample.paired() ? 2 : 1) * size_weight(players, size) / binomial(players, size));
+                          (sample.paired() ? 2 : 1) * kernel(players, size) / binomial(players, size));
   }
   if (std::ranges::find(drawn, true) != drawn.end()) {
     const std::size_t wanted = static_cast<std::size_t>(interior) / (sample.paired() ? 2 : 1);
@@ -263,12 +234,12 @@ std::vector<Layer> layers_of(const SizeLaw& law, std::int64_t rows, Pairing pair
 /// Appends `count` distinct uniform coalitions of `size` to an otherwise empty or unrelated batch.
 void append_distinct(Coalitions& coalitions, const KernelLaw& subsets, int size, std::int64_t count, Pairing pairing,
                      Rng& rng) {
-  RowSet known(coalitions);
+  auto known = set_of_rows(coalitions);
   const std::size_t end = coalitions.size() + static_cast<std::size_t>(count);
   while (coalitions.size() < end) {
     const std::size_t fresh = coalitions.size();
     append_drawn(coalitions, subsets, size, pairing, rng);
-    if (known.insert(fresh) != fresh) coalitions.resize(fresh);
+    if (!known.insert(fresh).second) coalitions.resize(fresh);
   }
 }
 
@@ -285,24 +256,21 @@ CoalitionSample sample_without_replacement(const SizeLaw& law, std::int64_t rows
       Coalitions without(players);
       append_distinct(without, subsets, layer.size, all - layer.taken, pairing, rng);
       const std::size_t dropped = without.size();
-      RowSet left_out(without);
+      auto left_out = set_of_rows(without);
       for (std::size_t row = 0; row < dropped; ++row) left_out.insert(row);
       Coalitions whole(players);
       const bool middle = sample.paired() && 2 * layer.size == players;
       append_all(whole, middle ? 1 : 0, layer.size);
       for (std::size_t row = 0; row < whole.size(); ++row) {
         without.resize(dropped);
-        without.append(whole.row(row));
-        if (sample.paired() && contains(whole.row(row), 0)) {
-          without.resize(dropped);
-          without.append_complement(whole.row(row));
-        }
+        const bool turned = sample.paired() && whole.contains(row, 0);
+        turned ? without.append_complement(whole.row(row)) : without.append(whole.row(row));
         if (!left_out.contains(dropped)) sample.coalitions.append(without.row(dropped));
       }
     }
     const double sizes = sample.paired() && 2 * layer.size < players ? 2 : 1;
     sample.weights.resize(sample.coalitions.size(),
-                          sizes * size_weight(players, layer.size) / static_cast<double>(layer.taken));
+                          sizes * kernel(players, layer.size) / static_cast<double>(layer.taken));
   }
   return sample;
 }
@@ -311,8 +279,7 @@ CoalitionSample sample_without_replacement(const SizeLaw& law, std::int64_t rows
 void sort_by_weight(CoalitionSample& sample) {
   std::vector<std::size_t> order(sample.weights.size()), place(order.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return sample.weights[a] < sample.weights[b]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t row) { return sample.weights[row]; });
   Coalitions coalitions(sample.coalitions.players());
   coalitions.reserve(order.size());
   std::vector<double> weights;

@@ -1,7 +1,7 @@
 #include "estimators/diagonal.hpp"
 
 #include <cstddef>
-#include <memory>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
@@ -30,40 +30,57 @@ Rule find_rule(std::string_view name) {
 Quadrature quadrature(Rule rule, int nodes, std::string_view who) {
   require(nodes >= 1 && nodes <= max_quadrature_nodes, who, ": nodes=", nodes, " (needs 1..", max_quadrature_nodes,
           "). Give a number in that range.");
-  const auto count = static_cast<std::size_t>(nodes);
-  Quadrature result{.nodes = std::vector<double>(count), .weights = std::vector<double>(count, 1.0 / nodes)};
-  if (rule == Rule::midpoint) {
-    for (std::size_t k = 0; k < count; ++k) result.nodes[k] = (static_cast<double>(k) + 0.5) / nodes;
-    return result;
+  if (rule == Rule::gauss_legendre) {
+    GaussLegendre gauss_legendre(nodes);
+    return {.nodes = std::move(gauss_legendre.nodes), .weights = std::move(gauss_legendre.weights)};
   }
-  GaussLegendre gauss_legendre(nodes);
-  result.nodes = std::move(gauss_legendre.nodes);
-  result.weights = std::move(gauss_legendre.weights);
+  Quadrature result{.nodes = {}, .weights = std::vector<double>(static_cast<std::size_t>(nodes), 1.0 / nodes)};
+  for (int k = 0; k < nodes; ++k) result.nodes.push_back((k + 0.5) / nodes);
   return result;
 }
 
-DiagonalIntegral::DiagonalIntegral(std::string_view name, std::string_view summary, Gradients gradients, Rule rule,
-                                   int nodes)
-    : name_(name), summary_(summary), gradients_(gradients), quadrature_(quadrature(rule, nodes, name)) {}
+namespace {
 
-Guarantees DiagonalIntegral::guarantees() const {
-  return {.access = Access::gradient,
-          .bias = Bias::lasting,
-          .efficiency = Efficiency::quadrature,
-          .mse_rate = 0,
-          .exact_on_additive = true,
-          .exact_on_two_additive = true,
-          .zero_for_null_player = true,
-          .linear = true};
-}
+/// ∫₀¹ g_i(t) dt by a quadrature, with gradients g(t) that a game gives on the diagonal (t, …, t) of the unit cube: of
+/// itself, or of its mean-field closure.
+///
+/// Deterministic. Cost: one gradient a node, plus v(∅) and v(N), which the sum of the values meets up to the quadrature
+/// error.
+class DiagonalIntegral final : public Estimator {
+ public:
+  /// [K, n] at K nodes.
+  using Gradients = std::vector<double> (CountedGame::*)(std::span<const double> nodes);
 
-Attribution DiagonalIntegral::estimate(CountedGame& game, Rng&) const {
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
-  attribution.values = quadrature_.integral((game.*gradients_)(quadrature_.nodes));
-  return attribution;
-}
+  /// `name` and `summary` must outlive the estimator. Throws InvalidArgument unless 1 <= nodes <= 1000.
+  DiagonalIntegral(std::string_view name, std::string_view summary, Gradients gradients, Rule rule, int nodes)
+      : name_(name), summary_(summary), gradients_(gradients), quadrature_(quadrature(rule, nodes, name)) {}
+
+  std::string_view name() const override { return name_; }
+  std::string_view summary() const override { return summary_; }
+  Guarantees guarantees() const override {
+    return {.access = Access::gradient,
+            .bias = Bias::lasting,
+            .efficiency = Efficiency::quadrature,
+            .mse_rate = 0,
+            .exact_on_additive = true,
+            .exact_on_two_additive = true,
+            .zero_for_null_player = true,
+            .linear = true};
+  }
+  Budget minimum(int) const override { return {2}; }
+  Attribution estimate(CountedGame& game, Rng&) const override {
+    Attribution attribution{.empty = game.empty(), .grand = game.grand()};
+    attribution.values = quadrature_.integral((game.*gradients_)(quadrature_.nodes));
+    return attribution;
+  }
+
+ private:
+  std::string_view name_, summary_;
+  Gradients gradients_;
+  Quadrature quadrature_;
+};
+
+}  // namespace
 
 std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes) {
   const bool midpoint = rule == Rule::midpoint;

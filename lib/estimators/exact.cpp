@@ -52,10 +52,7 @@ bool can_enumerate(const CountedGame& game) {
 
 Attribution enumerate_all(CountedGame& game) {
   std::vector<double> table = game.table();
-  Attribution attribution;
-  attribution.empty = table.front();
-  attribution.grand = table.back();
-  attribution.exact = true;
+  Attribution attribution{.empty = table.front(), .grand = table.back(), .exact = true};
   attribution.values = shapley_values_of_table(std::move(table));
   return attribution;
 }

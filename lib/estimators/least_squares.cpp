@@ -11,9 +11,24 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "estimators/exact.hpp"
 #include "estimators/members.hpp"
 
 namespace opshap::estimators {
+
+Guarantees LeastSquares::guarantees() const {
+  const bool determined = deficiency_ == Deficiency::refuse;
+  Guarantees promised = method_.promises;
+  promised.exact_on_additive = determined;
+  promised.exact_on_two_additive &= determined;
+  promised.exact_at_full_budget = true;
+  promised.refusal = determined ? Refusal::by_rank : Refusal::never;
+  return promised;
+}
+
+Attribution LeastSquares::estimate(CountedGame& game, Rng& rng) const {
+  return can_enumerate(game) ? enumerate_all(game) : method_.estimate(game, deficiency_, rng);
+}
 
 namespace {
 
@@ -139,10 +154,6 @@ Eigen::Index deficient_rank_of(const Eigenvalues& eigen) {
   return std::min((values.array() > negligible * values.maxCoeff()).count(), values.size() - 2);
 }
 
-Eigen::Index deficient_rank_of(std::vector<double> gram, Eigen::Index n) {
-  return deficient_rank_of(Eigenvalues(Matrix(gram.data(), n, n), Eigen::EigenvaluesOnly));
-}
-
 /// F, [n, rank] column-major, with F Fᵀ the pseudoinverse of G.
 std::vector<double> pseudoinverse_root(std::vector<double> gram, Eigen::Index n) {
   const Eigenvalues eigen(Matrix(gram.data(), n, n));
@@ -177,8 +188,9 @@ KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const
   if (determined) return;
   factor_ = projected_gram(coalitions, weights);
   if (deficiency == Deficiency::refuse) {
-    throw InvalidArgument(message(who, ": rank=", deficient_rank_of(std::move(factor_), players), " (needs ",
-                                  players - 1, " independent ones among the ", weights.size(),
+    const Eigenvalues eigen(Matrix(factor_.data(), players, players), Eigen::EigenvaluesOnly);
+    throw InvalidArgument(message(who, ": rank=", deficient_rank_of(eigen), " (needs ", players - 1,
+                                  " independent ones among the ", weights.size(),
                                   " sampled). Raise the budget, or take the minimum-norm solution (--minimum-norm)."));
   }
   factor_ = pseudoinverse_root(std::move(factor_), players);
@@ -219,11 +231,7 @@ std::vector<double> KernelRegression::fit(std::span<const double> targets) const
 
 std::vector<double> KernelRegression::residuals(std::span<const double> targets, std::span<const double> x) const {
   std::vector<double> left(targets.begin(), targets.end());
-  for (std::size_t row = 0; row < left.size(); ++row) {
-    double sum = 0;
-    for_each_member(coalitions_.row(row), [&](std::size_t player) { sum += x[player]; });
-    left[row] -= sum;
-  }
+  for (std::size_t row = 0; row < left.size(); ++row) left[row] -= coalition_sum(x, coalitions_.row(row));
   return left;
 }
 

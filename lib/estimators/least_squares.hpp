@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/coalitions.hpp"
@@ -17,22 +20,35 @@ enum class Deficiency {
   minimum_norm,  ///< of all solutions the one of least length; Attribution::minimum_norm says so
 };
 
-/// An estimator that solves a least-squares problem over the coalitions it draws.
-class LeastSquares : public Estimator {
+/// An estimator that solves a least-squares problem over the coalitions it draws. Exact where all may be evaluated.
+class LeastSquares final : public Estimator {
  public:
-  explicit LeastSquares(Deficiency deficiency) : deficiency_(deficiency) {}
+  struct Method {
+    std::string_view name, summary;
+    /// Where every solution is the only one; what all of these estimators promise goes without saying.
+    Guarantees promises;
+    std::function<std::int64_t(int players, Deficiency deficiency)> minimum;
+    /// For a budget that does not allow all coalitions.
+    std::function<Attribution(CountedGame& game, Deficiency deficiency, Rng& rng)> estimate;
+  };
+
+  explicit LeastSquares(Method method, Deficiency deficiency = Deficiency::refuse)
+      : method_(std::move(method)), deficiency_(deficiency) {}
 
   /// The same method with Deficiency::minimum_norm. It works with smaller budgets, and promises to be exact on no
   /// family of games.
-  virtual std::unique_ptr<Estimator> with_minimum_norm() const = 0;
+  std::unique_ptr<Estimator> with_minimum_norm() const {
+    return std::make_unique<LeastSquares>(method_, Deficiency::minimum_norm);
+  }
 
- protected:
-  Deficiency deficiency() const { return deficiency_; }
-  /// Every solution is the only one.
-  bool determined() const { return deficiency_ == Deficiency::refuse; }
-  Refusal refusal() const { return determined() ? Refusal::by_rank : Refusal::never; }
+  std::string_view name() const override { return method_.name; }
+  std::string_view summary() const override { return method_.summary; }
+  Guarantees guarantees() const override;
+  Budget minimum(int players) const override { return {method_.minimum(players, deficiency_)}; }
+  Attribution estimate(CountedGame& game, Rng& rng) const override;
 
  private:
+  Method method_;
   Deficiency deficiency_;
 };
 

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/estimator.hpp"
 #include "estimators/exact.hpp"
+#include "estimators/spread.hpp"
 
 namespace opshap::estimators {
 
@@ -20,31 +22,6 @@ std::size_t rows_per_batch(const Coalitions& batch) {
   return std::max<std::size_t>(1, std::min(rows, words / batch.words_per_row()));
 }
 
-/// Running mean and sum of squared deviations of vectors (Welford 1962).
-class RunningMoments {
- public:
-  explicit RunningMoments(std::size_t size) : mean_(size, 0.0), squares_(size, 0.0) {}
-  void add(std::span<const double> sample) {
-    ++count_;
-    for (std::size_t i = 0; i < mean_.size(); ++i) {
-      const double before = sample[i] - mean_[i];
-      mean_[i] += before / static_cast<double>(count_);
-      squares_[i] += before * (sample[i] - mean_[i]);
-    }
-  }
-  const std::vector<double>& mean() const { return mean_; }
-  std::vector<double> standard_errors() const {
-    std::vector<double> errors(squares_);
-    for (double& error : errors)
-      error = std::sqrt(error / static_cast<double>(count_ - 1) / static_cast<double>(count_));
-    return errors;
-  }
-
- private:
-  std::int64_t count_ = 0;
-  std::vector<double> mean_, squares_;
-};
-
 }  // namespace
 
 OrderingSource random_orderings(const Rng& rng) {
@@ -54,17 +31,11 @@ OrderingSource random_orderings(const Rng& rng) {
   };
 }
 
-std::int64_t unit_cost(OrderingUnit unit, int players) {
-  return (unit == OrderingUnit::with_reverse ? 2 : 1) * (std::int64_t{players} - 1);
-}
-
 Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units,
                                         const OrderingSource& source) {
   const auto n = static_cast<std::size_t>(game.players());
   const int orderings_per_unit = unit == OrderingUnit::with_reverse ? 2 : 1;
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
 
   Coalitions batch(game.players());
   const std::size_t full_batch = rows_per_batch(batch);
@@ -72,7 +43,7 @@ Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, st
   std::vector<int> joined;      // the player that the row of the batch adds to the coalition before it
   std::vector<int> joins_last;  // of each ordering whose last row is in the batch, the player that completes N
 
-  RunningMoments moments(n);
+  std::vector<Spread> spreads(n);
   std::vector<double> contributions(n, 0.0);  // of the unit under way
   double before = attribution.empty;
   std::size_t rows_of_ordering = 0;
@@ -91,8 +62,7 @@ Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, st
       before = attribution.empty;
       rows_of_ordering = 0;
       if (++orderings_of_unit < orderings_per_unit) continue;
-      moments.add(contributions);
-      std::fill(contributions.begin(), contributions.end(), 0.0);
+      for (std::size_t i = 0; i < n; ++i) spreads[i].add(std::exchange(contributions[i], 0.0));
       orderings_of_unit = 0;
     }
     batch.clear();
@@ -119,15 +89,23 @@ Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, st
   }
   if (batch.size() > 0) flush();
 
-  attribution.values = moments.mean();
+  for (const Spread& of_player : spreads) attribution.values.push_back(of_player.mean);
   if (units >= 2) {
-    attribution.standard_errors = moments.standard_errors();
+    attribution.standard_errors.emplace();
+    for (const Spread& of_player : spreads)
+      attribution.standard_errors->push_back(std::sqrt(of_player.variance_of_mean()));
     attribution.error_samples = units;
   }
   return attribution;
 }
 
 namespace {
+
+/// Inner coalitions that one unit asks for: n−1 for an ordering, twice that with its reverse. ∅ and N are shared by
+/// all.
+std::int64_t unit_cost(OrderingUnit unit, int players) {
+  return (unit == OrderingUnit::with_reverse ? 2 : 1) * (std::int64_t{players} - 1);
+}
 
 /// Mean marginal contributions in orderings that are drawn one by one, or each with its reverse.
 class Permutation final : public Estimator {

@@ -19,15 +19,11 @@ using OrderingSource = std::function<void(std::int64_t index, std::span<int> ord
 /// The index-th ordering is drawn from the index-th stream of `rng`: a larger sample begins with the smaller one.
 OrderingSource random_orderings(const Rng& rng);
 
-/// Inner coalitions that one unit asks for: n−1 for an ordering, twice that with its reverse. ∅ and N are shared by
-/// all.
-std::int64_t unit_cost(OrderingUnit unit, int players);
-
 /// The mean of the marginal contributions v(P ∪ i) − v(P), P the players before i, over `units` orderings (or pairs).
 ///
-/// Asks the game for units·unit_cost + 2 coalitions, in batches of thousands. Standard errors are over units and are
-/// there when units >= 2. Efficiency holds for every ordering, since the contributions telescope. n >= 2. Source:
-/// Castro, Gómez, Tejada (2009), ApproShapley; pairs: Mitchell, Cooper, Frank, Holmes (2022).
+/// Asks the game for 2 coalitions and n−1 for each ordering, in batches of thousands. Standard errors are over units
+/// and are there when units >= 2. Efficiency holds for every ordering, since the contributions telescope. n >= 2.
+/// Source: Castro, Gómez, Tejada (2009), ApproShapley; pairs: Mitchell, Cooper, Frank, Holmes (2022).
 Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units,
                                         const OrderingSource& source);
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include "core/error.hpp"
@@ -33,11 +32,6 @@ struct Fitted {
   double gain = 0;
 };
 
-Fitted fit_without(const SampledGains& gains, std::span<const double> weights, const FitProxy& fit) {
-  const std::unique_ptr<SolvedGame> proxy = fit(gains, weights);
-  return {proxy->shapley_values(), proxy->values(gains.coalitions), gain_of(*proxy)};
-}
-
 /// (r(S) − r(N∖S))/2.
 double odd_residual(const SampledGains& gains, const Fitted& proxy, std::size_t row) {
   const std::size_t set = 2 * row, complement = set + 1;
@@ -46,17 +40,13 @@ double odd_residual(const SampledGains& gains, const Fitted& proxy, std::size_t 
 
 }  // namespace
 
-Budget smallest_budget(Folds folds) { return {2 + 2 * std::int64_t{folds.count}}; }
-
 Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Folds folds, const FitProxy& fit,
                            std::string_view who, Rng& rng) {
   require(folds.count >= 1, who, ": folds=", folds.count, " (needs 1 or more). Give 1, 2, 5 or 10.");
   require(folds.count == 1 || sampler == Sampler::iid, who, ": folds=", folds.count,
           " (parts of a sample are independent for independent draws only). Use one fold, or the iid sampler.");
   if (can_enumerate(game)) return enumerate_all(game);
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
   const auto n = static_cast<std::size_t>(game.players());
   SampledGains gains{.sample = sample_coalitions(sampler, SizeLaw(mass, game.players()), game.budget().coalitions - 2,
                                                  Pairing::complements, rng),
@@ -88,7 +78,8 @@ Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Fo
       if (other == fold && count > 1) continue;
       for (std::size_t row = 0; row < training.size(); ++row) training[row] += weight[other][row];
     }
-    proxies[fold] = fit_without(gains, training, fit);
+    const std::unique_ptr<SolvedGame> proxy = fit(gains, training);
+    proxies[fold] = {proxy->shapley_values(), proxy->values(gains.coalitions), gain_of(*proxy)};
   });
 
   // reuse_sample multiplies by the weight of the row, of which these are the parts.
@@ -117,6 +108,9 @@ Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Fo
 
 namespace {
 
+/// What a proxy may be fitted with at the least: a pair for each fold.
+std::int64_t smallest_budget(Folds folds) { return 2 + 2 * std::int64_t{folds.count}; }
+
 /// v(S) = Σ_{i∈S} x_i.
 class Linear final : public SolvedGame {
  public:
@@ -124,17 +118,57 @@ class Linear final : public SolvedGame {
   int players() const override { return static_cast<int>(x_.size()); }
   std::vector<double> shapley_values() const override { return x_; }
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
-    std::vector<double> values(coalitions.size());
-    for (std::size_t row = 0; row < values.size(); ++row) {
-      for (std::size_t player = 0; player < x_.size(); ++player)
-        values[row] += coalitions.contains(row, static_cast<int>(player)) ? x_[player] : 0.0;
-    }
+    std::vector<double> values;
+    for (std::size_t row = 0; row < coalitions.size(); ++row) values.push_back(coalition_sum(x_, coalitions.row(row)));
     return values;
   }
 
  private:
   std::vector<double> x_;
 };
+
+constexpr Folds folds_of_linear{5};
+
+std::int64_t minimum_of_linear(int players, Deficiency deficiency) {
+  if (deficiency == Deficiency::minimum_norm) return smallest_budget(folds_of_linear);
+  // n−1 pairs outside each fold, and some to spare, since independent draws repeat themselves: without these most
+  // samples of few players are too low in rank, with these less than one in ten. Whether the pairs are independent
+  // shows only when they are drawn.
+  constexpr std::int64_t folds = folds_of_linear.count, spare_pairs = 12;
+  const std::int64_t pairs = (folds * (players - 1) + folds - 2) / (folds - 1);
+  return 2 + 2 * (pairs + spare_pairs);
+}
+
+Attribution estimate_linear(CountedGame& game, Deficiency deficiency, Rng& rng) {
+  constexpr std::string_view name = "regression_msr_linear";
+  std::mutex folds_meet;
+  std::optional<MatrixRank> lowest_rank;
+  const auto fit = [&](const SampledGains& gains, std::span<const double> weights) {
+    CoalitionSample seen(gains.sample.coalitions.players(), Pairing::complements);
+    std::vector<double> targets;
+    for (std::size_t row = 0; row < weights.size(); ++row) {
+      if (weights[row] == 0) continue;
+      seen.coalitions.append(gains.sample.coalitions.row(row));
+      targets.push_back((gains.gains[2 * row] - gains.gains[2 * row + 1]) / 2);
+    }
+    seen.weights.assign(targets.size(), 1.0);
+    const double share = gains.gain / seen.coalitions.players();
+    subtract_equal_shares(targets, seen, share);
+    const KernelRegression regression(seen.coalitions, seen.weights, name, deficiency);
+    if (const auto& rank = regression.deficient_rank()) {
+      const std::scoped_lock lock(folds_meet);
+      if (!lowest_rank || rank->found < lowest_rank->found) lowest_rank = rank;
+    }
+    std::vector<double> x = regression.fit(targets);
+    for (double& value : x) value += share;
+    return std::make_unique<Linear>(std::move(x));
+  };
+  Attribution attribution = regression_msr(game, Sampler::iid, SizeMass::square_root, folds_of_linear, fit, name, rng);
+  attribution.minimum_norm = lowest_rank;
+  return attribution;
+}
+
+}  // namespace
 
 /// The regression of kernel_shap_paired with its bias taken out: its solution on four fifths of the draws is a proxy
 /// for the last fifth, five times over.
@@ -146,103 +180,42 @@ class Linear final : public SolvedGame {
 /// when the minimum-norm solution stands in for a fit that the sample does not determine: any proxy that has not seen
 /// the fold will do. Without it the method refuses such samples, and the mean of the others is unbiased up to the odds
 /// of a refusal, because acceptance depends on all folds.
-class RegressionMsrLinear final : public LeastSquares {
- public:
-  explicit RegressionMsrLinear(Deficiency deficiency = Deficiency::refuse) : LeastSquares(deficiency) {}
-
-  std::string_view name() const override { return "regression_msr_linear"; }
-  std::string_view summary() const override {
-    return "least squares corrected by its residuals on held-out folds (Witter, Liu, Musco 2025)";
-  }
-  Guarantees guarantees() const override {
-    return {.bias = Bias::none,
-            .exact_on_additive = determined(),
-            .exact_on_two_additive = determined(),
-            .zero_on_even = true,
-            .same_on_dual = true,
-            .linear = true,
-            .exact_at_full_budget = true,
-            .refusal = refusal()};
-  }
-  /// n−1 pairs outside each fold, and some to spare, since independent draws repeat themselves: without these most
-  /// samples of few players are too low in rank, with these less than one in ten. Whether the pairs are independent
-  /// shows only when they are drawn.
-  Budget minimum(int players) const override {
-    if (!determined()) return smallest_budget(folds);
-    const std::int64_t pairs = (std::int64_t{folds.count} * (players - 1) + folds.count - 2) / (folds.count - 1);
-    return {2 + 2 * (pairs + spare_pairs)};
-  }
-
-  std::unique_ptr<Estimator> with_minimum_norm() const override {
-    return std::make_unique<RegressionMsrLinear>(Deficiency::minimum_norm);
-  }
-
-  Attribution estimate(CountedGame& game, Rng& rng) const override {
-    std::mutex folds_meet;
-    std::optional<MatrixRank> lowest_rank;
-    const auto fit = [&](const SampledGains& gains, std::span<const double> weights) {
-      CoalitionSample seen(gains.sample.coalitions.players(), Pairing::complements);
-      std::vector<double> targets;
-      for (std::size_t row = 0; row < weights.size(); ++row) {
-        if (weights[row] == 0) continue;
-        seen.coalitions.append(gains.sample.coalitions.row(row));
-        targets.push_back((gains.gains[2 * row] - gains.gains[2 * row + 1]) / 2);
-      }
-      seen.weights.assign(targets.size(), 1.0);
-      const double share = gains.gain / seen.coalitions.players();
-      subtract_equal_shares(targets, seen, share);
-      const KernelRegression regression(seen.coalitions, seen.weights, name(), deficiency());
-      if (const auto& rank = regression.deficient_rank()) {
-        const std::scoped_lock lock(folds_meet);
-        if (!lowest_rank || rank->found < lowest_rank->found) lowest_rank = rank;
-      }
-      std::vector<double> x = regression.fit(targets);
-      for (double& value : x) value += share;
-      return std::make_unique<Linear>(std::move(x));
-    };
-    Attribution attribution = regression_msr(game, Sampler::iid, SizeMass::square_root, folds, fit, name(), rng);
-    attribution.minimum_norm = lowest_rank;
-    return attribution;
-  }
-
- private:
-  static constexpr Folds folds{5};
-  static constexpr std::int64_t spare_pairs = 12;
-};
-
-}  // namespace
-
-std::unique_ptr<Estimator> regression_msr_linear() { return std::make_unique<RegressionMsrLinear>(); }
+std::unique_ptr<Estimator> regression_msr_linear() {
+  return std::make_unique<LeastSquares>(LeastSquares::Method{
+      .name = "regression_msr_linear",
+      .summary = "least squares corrected by its residuals on held-out folds (Witter, Liu, Musco 2025)",
+      .promises = {.bias = Bias::none,
+                   .exact_on_two_additive = true,
+                   .zero_on_even = true,
+                   .same_on_dual = true,
+                   .linear = true},
+      .minimum = minimum_of_linear,
+      .estimate = estimate_linear});
+}
 
 namespace {
 
-/// Boosted trees with a correction by their residuals, on pairs drawn independently with sizes ∝ 1/√(s(n−s)).
-///
-/// Source: Witter, Liu, Musco (2025). With five folds each residual is that of trees that have not seen its coalition,
-/// and the estimate has no bias; with one fold it is biased as long as the trees come close to the values they were
-/// fitted to. The trees see v(S) − v(∅), so a constant changes nothing. Cost: a fit of XGBoost a fold, about 1.5 s each
-/// for 8192 coalitions of 1024 players.
+/// regression_msr() with tree_proxy().
 class RegressionMsrTree final : public Estimator {
  public:
-  RegressionMsrTree(std::string name, Folds folds) : name_(std::move(name)), folds_(folds) {}
+  RegressionMsrTree(std::string_view name, std::string_view summary, Sampler sampler, SizeMass mass, Folds folds)
+      : name_(name), summary_(summary), sampler_(sampler), mass_(mass), folds_(folds) {}
 
   std::string_view name() const override { return name_; }
-  std::string_view summary() const override {
-    return folds_.count == 1 ? "regression_msr_tree with residuals of the coalitions fitted to, hence biased (Witter, "
-                               "Liu, Musco 2025)"
-                             : "boosted trees corrected by their residuals on held-out folds (Witter, Liu, Musco 2025)";
-  }
+  std::string_view summary() const override { return summary_; }
   Guarantees guarantees() const override {
     return {.bias = folds_.count == 1 ? Bias::vanishing : Bias::none, .learns = true, .exact_at_full_budget = true};
   }
-  Budget minimum(int) const override { return smallest_budget(folds_); }
+  Budget minimum(int) const override { return {smallest_budget(folds_)}; }
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
-    return regression_msr(game, Sampler::iid, SizeMass::square_root, folds_, tree_proxy(), name_, rng);
+    return regression_msr(game, sampler_, mass_, folds_, tree_proxy(), name_, rng);
   }
 
  private:
-  std::string name_;
+  std::string_view name_, summary_;
+  Sampler sampler_;
+  SizeMass mass_;
   Folds folds_;
 };
 
@@ -266,15 +239,24 @@ FitProxy tree_proxy(const Boosting& boosting) {
   };
 }
 
+/// Boosted trees with a correction by their residuals, on pairs drawn independently with sizes ∝ 1/√(s(n−s)).
+///
+/// Source: Witter, Liu, Musco (2025). With five folds each residual is that of trees that have not seen its coalition,
+/// and the estimate has no bias; with one fold it is biased as long as the trees come close to the values they were
+/// fitted to. The trees see v(S) − v(∅), so a constant changes nothing. Cost: a fit of XGBoost a fold, about 1.5 s each
+/// for 8192 coalitions of 1024 players.
 std::unique_ptr<Estimator> regression_msr_tree() {
-  return std::make_unique<RegressionMsrTree>("regression_msr_tree", Folds{5});
+  return std::make_unique<RegressionMsrTree>(
+      "regression_msr_tree", "boosted trees corrected by their residuals on held-out folds (Witter, Liu, Musco 2025)",
+      Sampler::iid, SizeMass::square_root, Folds{5});
 }
 
 std::unique_ptr<Estimator> regression_msr_tree_in_sample() {
-  return std::make_unique<RegressionMsrTree>("regression_msr_tree_in_sample", Folds{1});
+  return std::make_unique<RegressionMsrTree>(
+      "regression_msr_tree_in_sample",
+      "regression_msr_tree with residuals of the coalitions fitted to, hence biased (Witter, Liu, Musco 2025)",
+      Sampler::iid, SizeMass::square_root, Folds{1});
 }
-
-namespace {
 
 /// What the library shapiq calls RegressionMSR in its versions 1.5.0 to 1.6.0, for comparisons with tables that were
 /// made with it.
@@ -284,27 +266,11 @@ namespace {
 /// fitted to, so little is left to correct. Its sampler and the reuse of the coalitions both bias it. XGBoost's later
 /// default, hist, is used, as in those versions with XGBoost 2 or later. Source: shapiq 1.6.0,
 /// src/shapiq/approximator/proxy/regressionmsr.py and proxyshap.py. Cost: one fit of XGBoost.
-class RegressionMsrShapiq final : public Estimator {
- public:
-  std::string_view name() const override { return "regression_msr_shapiq_1_6"; }
-  std::string_view summary() const override {
-    return "RegressionMSR as in shapiq 1.5.0 to 1.6.0: Shapley-kernel sizes, residuals in-sample, biased";
-  }
-  Guarantees guarantees() const override {
-    return {.bias = Bias::vanishing, .learns = true, .exact_at_full_budget = true};
-  }
-  Budget minimum(int) const override { return smallest_budget(folds); }
-
-  Attribution estimate(CountedGame& game, Rng& rng) const override {
-    return regression_msr(game, Sampler::shapiq_compatible, SizeMass::shapley_kernel, folds, tree_proxy(), name(), rng);
-  }
-
- private:
-  static constexpr Folds folds{1};
-};
-
-}  // namespace
-
-std::unique_ptr<Estimator> regression_msr_shapiq_1_6() { return std::make_unique<RegressionMsrShapiq>(); }
+std::unique_ptr<Estimator> regression_msr_shapiq_1_6() {
+  return std::make_unique<RegressionMsrTree>(
+      "regression_msr_shapiq_1_6",
+      "RegressionMSR as in shapiq 1.5.0 to 1.6.0: Shapley-kernel sizes, residuals in-sample, biased",
+      Sampler::shapiq_compatible, SizeMass::shapley_kernel, Folds{1});
+}
 
 }  // namespace opshap::estimators

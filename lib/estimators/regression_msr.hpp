@@ -46,9 +46,6 @@ struct Folds {
 Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Folds folds, const FitProxy& fit,
                            std::string_view who, Rng& rng);
 
-/// What a proxy may be fitted with at the least: a pair for each fold.
-Budget smallest_budget(Folds folds);
-
 /// Boosted trees as a proxy: v(S) − v(∅) of the coalitions of the sample, of ∅ and of N, each once and with equal
 /// weight.
 FitProxy tree_proxy(const Boosting& boosting = {});

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "estimators/spread.hpp"
+
 namespace opshap::estimators {
 
 namespace {
@@ -59,7 +61,7 @@ std::optional<std::vector<double>> random_group_errors(const CoalitionSample& sa
   const auto n = static_cast<std::size_t>(sample.coalitions.players());
   if (drawn_rows(sample) < 4 * groups || residuals.size() < 3 * (n - 1)) return std::nullopt;
   const std::vector<double> factors = residual_factors(sample);
-  std::vector<double> mean(n, 0.0), squares(n, 0.0);
+  std::vector<Spread> spreads(n);
   for (std::size_t group = 0; group < groups; ++group) {
     std::vector<std::size_t> rows;
     std::vector<double> pulls;
@@ -69,23 +71,18 @@ std::optional<std::vector<double>> random_group_errors(const CoalitionSample& sa
       pulls.push_back(weight * factors[row] * residuals[row]);
     }
     const std::vector<double> moved = regression.response(rows, pulls);
-    for (std::size_t player = 0; player < n; ++player) {
-      const double before = moved[player] - mean[player];
-      mean[player] += before / static_cast<double>(group + 1);
-      squares[player] += before * (moved[player] - mean[player]);
-    }
+    for (std::size_t player = 0; player < n; ++player) spreads[player].add(moved[player]);
   }
-  for (double& error : squares)
-    error = std::sqrt(error * static_cast<double>(groups) / static_cast<double>(groups - 1));
-  return squares;
+  std::vector<double> errors;
+  for (const Spread& spread : spreads)
+    errors.push_back(std::sqrt(spread.squares * static_cast<double>(groups) / static_cast<double>(groups - 1)));
+  return errors;
 }
 
 }  // namespace
 
 Attribution fit_sample(CountedGame& game, const CoalitionSample& sample, std::string_view who, Deficiency deficiency) {
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
   const KernelRegression regression(sample.coalitions, sample.weights, who, deficiency);
   std::vector<double> targets = sample_targets(game, sample, attribution.empty);
   const double share = (attribution.grand - attribution.empty) / game.players();

@@ -9,6 +9,7 @@
 #include "core/estimator.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
+#include "estimators/spread.hpp"
 
 namespace opshap::estimators {
 
@@ -44,9 +45,7 @@ void append_marginal(Coalitions& coalitions, const UniformChoices& others, int s
 Attribution stratified_means(CountedGame& game, std::int64_t draws, const UniformChoices& others) {
   const int players = game.players();
   const auto n = static_cast<std::size_t>(players);
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
   std::vector<double> sums(n), variances(n, 0.0);
   const std::vector<double> ends = game.values(border_coalitions(players));
   for (std::size_t i = 0; i < n; ++i) sums[i] = ends[i] - attribution.empty + attribution.grand - ends[n + i];
@@ -65,14 +64,10 @@ Attribution stratified_means(CountedGame& game, std::int64_t draws, const Unifor
     std::size_t row = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t end = row + 2 * static_cast<std::size_t>(counts[i]);
-      double mean = 0, squares = 0, count = 0;
-      for (; row < end; row += 2) {
-        const double before = values[row + 1] - values[row] - mean;
-        mean += before / ++count;
-        squares += before * (values[row + 1] - values[row] - mean);
-      }
-      sums[i] += mean;
-      variances[i] += squares / (count - 1) / count;
+      Spread gains;
+      for (; row < end; row += 2) gains.add(values[row + 1] - values[row]);
+      sums[i] += gains.mean;
+      variances[i] += gains.variance_of_mean();
     }
   }
   for (double& sum : sums) sum /= players;

@@ -16,30 +16,25 @@ namespace opshap::estimators {
 
 namespace {
 
-/// Means over the coalitions of one size, for each player apart: of those with the player, or of those without.
-class Strata {
- public:
-  explicit Strata(std::size_t players) : count_(players, 0.0), sum_(players, 0.0), squares_(players, 0.0) {}
+/// Values of coalitions of one size: of those with a player, or of those without.
+struct Stratum {
+  double count = 0, sum = 0, squares = 0;
 
-  void add(std::size_t player, double count, double value, double square) {
-    count_[player] += count;
-    sum_[player] += value;
-    squares_[player] += square;
+  void add(const Stratum& other) {
+    count += other.count;
+    sum += other.sum;
+    squares += other.squares;
   }
-  void add(std::size_t player, double value) { add(player, 1, value, value * value); }
+  void add(double value) { add({1, value, value * value}); }
 
-  double mean(std::size_t player) const { return sum_[player] / count_[player]; }
-  double count(std::size_t player) const { return count_[player]; }
+  double mean() const { return sum / count; }
   /// Of a value, not of the mean; nothing from a single value.
-  std::optional<double> variance(std::size_t player) const {
-    const double count = count_[player];
+  std::optional<double> variance() const {
     if (count < 2) return std::nullopt;
-    return std::max(0.0, squares_[player] - sum_[player] * sum_[player] / count) / (count - 1);
+    return std::max(0.0, squares - sum * sum / count) / (count - 1);
   }
-
- private:
-  std::vector<double> count_, sum_, squares_;
 };
+using Strata = std::vector<Stratum>;  ///< [players]
 
 /// Variances of the players' means, a sum over sizes. Where a stratum has a single value, which is a matter of chance,
 /// it takes the mean variance of the other players' strata of its size and side, and of all strata where those have
@@ -50,20 +45,18 @@ class SumOfVariances {
 
   void add(const Strata& strata) {
     double mean = 0, known = 0;
-    for (std::size_t player = 0; player < sums_.size(); ++player) {
-      const auto variance = strata.variance(player);
-      if (!variance) continue;
-      mean += *variance;
-      ++known;
+    for (const Stratum& stratum : strata) {
+      mean += stratum.variance().value_or(0);
+      known += stratum.variance().has_value();
     }
     all_ += mean;
     all_known_ += known;
     for (std::size_t player = 0; player < sums_.size(); ++player) {
-      const double share = 1 / strata.count(player);
+      const double share = 1 / strata[player].count;
       if (known == 0) {
         of_all_[player] += share;
       } else {
-        sums_[player] += strata.variance(player).value_or(mean / known) * share;
+        sums_[player] += strata[player].variance().value_or(mean / known) * share;
       }
     }
   }
@@ -105,14 +98,9 @@ void append_groups(Batch& batch, int size, bool complements, const UniformChoice
       members.push_back(*chosen);
       others.erase(chosen);
     }
-    const std::size_t row = batch.coalitions.size();
-    batch.coalitions.append_empty();
-    for (const int player : members) batch.coalitions.insert(row, player);
-    if (complements) {
-      batch.coalitions.append_complement(batch.coalitions.row(row));
-      std::ranges::copy(batch.coalitions.row(row + 1), batch.coalitions.row(row).begin());
-      batch.coalitions.resize(row + 1);
-    }
+    Coalitions drawn(players, 1);
+    for (const int player : members) drawn.insert(0, player);
+    complements ? batch.coalitions.append_complement(drawn.row(0)) : batch.coalitions.append(drawn.row(0));
     batch.groups.push_back(std::move(group));
   }
 }
@@ -137,25 +125,17 @@ std::vector<double> border_differences(CountedGame& game, double empty) {
 void fill(Strata& with, Strata& without, const Batch& batch, std::span<const double> values, std::size_t with_groups) {
   for (std::size_t row = 0; row < batch.groups.size(); ++row) {
     for (const int player : batch.groups[row])
-      (row < with_groups ? with : without).add(static_cast<std::size_t>(player), values[row]);
+      (row < with_groups ? with : without)[static_cast<std::size_t>(player)].add(values[row]);
   }
-  const auto n = static_cast<std::size_t>(batch.coalitions.players());
-  double count = 0, sum = 0, squares = 0;
-  std::vector<double> member_count(n, 0.0), member_sum(n, 0.0), member_squares(n, 0.0);
+  Stratum all;
+  Strata members(with.size());
   for (std::size_t row = batch.groups.size(); row < values.size(); ++row) {
-    const double value = values[row];
-    count += 1;
-    sum += value;
-    squares += value * value;
-    for_each_member(batch.coalitions.row(row), [&](std::size_t player) {
-      member_count[player] += 1;
-      member_sum[player] += value;
-      member_squares[player] += value * value;
-    });
+    all.add(values[row]);
+    for_each_member(batch.coalitions.row(row), [&](std::size_t player) { members[player].add(values[row]); });
   }
-  for (std::size_t i = 0; i < n; ++i) {
-    with.add(i, member_count[i], member_sum[i], member_squares[i]);
-    without.add(i, count - member_count[i], sum - member_sum[i], squares - member_squares[i]);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    with[i].add(members[i]);
+    without[i].add({all.count - members[i].count, all.sum - members[i].sum, all.squares - members[i].squares});
   }
 }
 
@@ -164,9 +144,7 @@ void fill(Strata& with, Strata& without, const Batch& batch, std::span<const dou
 Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts, const UniformChoices& choices) {
   const int players = game.players();
   const auto n = static_cast<std::size_t>(players);
-  Attribution attribution;
-  attribution.empty = game.empty();
-  attribution.grand = game.grand();
+  Attribution attribution{.empty = game.empty(), .grand = game.grand()};
   attribution.values = border_differences(game, attribution.empty);
   for (double& value : attribution.values) value += attribution.grand - attribution.empty;
 
@@ -184,9 +162,7 @@ Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts,
 
     Strata with(n), without(n);
     fill(with, without, batch, values, static_cast<std::size_t>(groups_of(players, size)));
-    for (std::size_t i = 0; i < n; ++i) {
-      attribution.values[i] += with.mean(i) - without.mean(i);
-    }
+    for (std::size_t i = 0; i < n; ++i) attribution.values[i] += with[i].mean() - without[i].mean();
     variances.add(with);
     variances.add(without);
   }

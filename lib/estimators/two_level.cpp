@@ -10,6 +10,7 @@
 #include "core/estimator.hpp"
 #include "estimators/diagonal.hpp"
 #include "estimators/exact.hpp"
+#include "estimators/spread.hpp"
 
 namespace opshap::estimators {
 
@@ -41,19 +42,6 @@ std::vector<double> interpolation_weights(const std::vector<double>& nodes, doub
 
 namespace {
 
-/// A running mean and the sum of squares about it.
-struct Spread {
-  double mean = 0, squares = 0;
-  std::int64_t count = 0;
-
-  void add(double value) {
-    const double before = value - mean;
-    mean += before / static_cast<double>(++count);
-    squares += before * (value - mean);
-  }
-  double variance() const { return count > 1 ? squares / static_cast<double>(count - 1) : 0; }
-};
-
 double mean(const std::vector<double>& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
 }
@@ -65,14 +53,8 @@ struct Player {
   /// and pairs without.
   Spread corrected, uncorrected;
 
-  double sum() const {
-    return corrected.mean * static_cast<double>(corrected.count) +
-           uncorrected.mean * static_cast<double>(uncorrected.count);
-  }
-  double variance_of_sum() const {
-    return corrected.variance() * static_cast<double>(corrected.count) +
-           uncorrected.variance() * static_cast<double>(uncorrected.count);
-  }
+  double sum() const { return corrected.sum() + uncorrected.sum(); }
+  double variance_of_sum() const { return corrected.variance_of_sum() + uncorrected.variance_of_sum(); }
 };
 
 /// Pairs of a coalition S, which each player joins with probability t, and its complement, which each joins with
@@ -246,9 +228,7 @@ class TwoLevel final : public Estimator {
       return exact;
     }
     const Quadrature nodes = quadrature(Rule::gauss_legendre, mean_nodes, name());
-    Attribution attribution;
-    attribution.empty = game.empty();
-    attribution.grand = game.grand();
+    Attribution attribution{.empty = game.empty(), .grand = game.grand()};
     const std::vector<double> mean_slopes = game.mean_slopes(nodes.nodes);
 
     const std::vector<Player> tried =

@@ -40,12 +40,14 @@ MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBa
 }
 
 template <typename Work>
-void MaskedOperator::for_each_batch(std::size_t count, int channels, const Work& work) const {
+void MaskedOperator::for_each_batch(std::size_t count, int channels, const Weigh& fill, const Work& work) const {
   const auto preferred = static_cast<std::size_t>(std::max<std::int64_t>(1, operator_.preferred_batch(input_.domain)));
   FieldBatch fields = FieldBatch::zeros(input_.domain, 0, channels);
   for (std::size_t first = 0; first < count; first += preferred) {
     fields.batch = static_cast<std::int64_t>(std::min(preferred, count - first));
     fields.values.resize(static_cast<std::size_t>(fields.batch) * fields.field_size());
+    for (std::int64_t index = 0; index < fields.batch; ++index)
+      fill(first + static_cast<std::size_t>(index), fields.field(index));
     work(first, fields);
   }
 }
@@ -54,25 +56,24 @@ MaskedOperator::Weigh MaskedOperator::constant(std::span<const double> nodes) {
   return [nodes](std::size_t index, std::span<double> weights) { std::ranges::fill(weights, nodes[index]); };
 }
 
-void MaskedOperator::mix(std::span<const double> weights, std::span<double> field) const {
-  const std::size_t points = weights.size();
-  for (std::size_t channel = 0; channel < field.size(); channel += points) {
-    for (std::size_t point = 0; point < points; ++point) {
-      // Not u_b + w·h: this is exactly u for w = 1.
-      field[channel + point] =
-          (1 - weights[point]) * baseline_.values[channel + point] + weights[point] * input_.values[channel + point];
+MaskedOperator::Weigh MaskedOperator::mixed(const Weigh& weigh) const {
+  return [this, &weigh, weights = std::vector<double>(static_cast<std::size_t>(input_.domain.points()))](
+             std::size_t index, std::span<double> field) mutable {
+    weigh(index, weights);
+    for (std::size_t channel = 0; channel < field.size(); channel += weights.size()) {
+      for (std::size_t point = 0; point < weights.size(); ++point) {
+        // Not u_b + w·h: this is exactly u for w = 1.
+        field[channel + point] =
+            (1 - weights[point]) * baseline_.values[channel + point] + weights[point] * input_.values[channel + point];
+      }
     }
-  }
+  };
 }
 
 std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh) const {
-  std::vector<double> values, weights(static_cast<std::size_t>(input_.domain.points()));
+  std::vector<double> values;
   values.reserve(count);
-  for_each_batch(count, input_.channels, [&](std::size_t first, FieldBatch& fields) {
-    for (std::int64_t index = 0; index < fields.batch; ++index) {
-      weigh(first + static_cast<std::size_t>(index), weights);
-      mix(weights, fields.field(index));
-    }
+  for_each_batch(count, input_.channels, mixed(weigh), [&](std::size_t, const FieldBatch& fields) {
     const std::vector<double> found = operator_.values_at(fields, readout_);
     values.insert(values.end(), found.begin(), found.end());
   });
@@ -80,12 +81,8 @@ std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh
 }
 
 void MaskedOperator::slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const {
-  std::vector<double> weights(static_cast<std::size_t>(input_.domain.points())), slopes(weights.size());
-  for_each_batch(count, input_.channels, [&](std::size_t first, FieldBatch& fields) {
-    for (std::int64_t index = 0; index < fields.batch; ++index) {
-      weigh(first + static_cast<std::size_t>(index), weights);
-      mix(weights, fields.field(index));
-    }
+  std::vector<double> slopes(static_cast<std::size_t>(input_.domain.points()));
+  for_each_batch(count, input_.channels, mixed(weigh), [&](std::size_t first, const FieldBatch& fields) {
     const FieldBatch gradients = operator_.gradient_at(fields, readout_).gradient;
     for (std::int64_t index = 0; index < fields.batch; ++index) {
       const auto gradient = gradients.field(index);
@@ -98,9 +95,7 @@ void MaskedOperator::slopes(std::size_t count, const Weigh& weigh, const UseSlop
 }
 
 void MaskedOperator::mean_field_slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const {
-  for_each_batch(count, 1, [&](std::size_t first, FieldBatch& inclusion) {
-    for (std::int64_t index = 0; index < inclusion.batch; ++index)
-      weigh(first + static_cast<std::size_t>(index), inclusion.field(index));
+  for_each_batch(count, 1, weigh, [&](std::size_t first, const FieldBatch& inclusion) {
     const FieldBatch slopes = operator_.mean_field_at(input_, baseline_, inclusion, readout_).gradient;
     for (std::int64_t index = 0; index < inclusion.batch; ++index)
       use(first + static_cast<std::size_t>(index), slopes.field(index));
@@ -126,23 +121,17 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   const DifferentiableGame* differentiable() const override { return masked_.has_gradients() ? this : nullptr; }
 
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    if (engine_has_slopes()) {
-      return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
-        engine()->diagonal_slopes(nodes[node], slopes);
-      });
-    }
-    return by_operator(&MaskedOperator::slopes, nodes.size(), MaskedOperator::constant(nodes));
+    return by_engine(
+        nodes.size(), &MaskedOperator::slopes, MaskedOperator::constant(nodes),
+        [&](std::size_t node, std::span<double> slopes) { engine()->diagonal_slopes(nodes[node], slopes); });
   }
 
   const MeanField* mean_field() const override { return masked_.has_mean_field() ? this : nullptr; }
 
   std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
-    if (engine_has_slopes()) {
-      return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
-        engine()->mean_field_slopes(nodes[node], slopes);
-      });
-    }
-    return by_operator(&MaskedOperator::mean_field_slopes, nodes.size(), MaskedOperator::constant(nodes));
+    return by_engine(
+        nodes.size(), &MaskedOperator::mean_field_slopes, MaskedOperator::constant(nodes),
+        [&](std::size_t node, std::span<double> slopes) { engine()->mean_field_slopes(nodes[node], slopes); });
   }
 
   /// Those of the closure where there is one: a hard mask is far from the diagonal, and it knows both states of a cell.
@@ -151,12 +140,10 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   }
 
   std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
-    if (!masked_.has_mean_field()) return by_operator(&MaskedOperator::slopes, coalitions.size(), mask_of(coalitions));
-    if (!engine_has_slopes())
-      return by_operator(&MaskedOperator::mean_field_slopes, coalitions.size(), mask_of(coalitions));
-    return by_engine(coalitions.size(), [&](std::size_t row, std::span<double> slopes) {
-      engine()->mean_field_slopes(coalitions, row, slopes);
-    });
+    if (!masked_.has_mean_field()) return by_operator(coalitions.size(), &MaskedOperator::slopes, mask_of(coalitions));
+    return by_engine(
+        coalitions.size(), &MaskedOperator::mean_field_slopes, mask_of(coalitions),
+        [&](std::size_t row, std::span<double> slopes) { engine()->mean_field_slopes(coalitions, row, slopes); });
   }
   std::vector<double> mean_slopes(std::span<const double> nodes) const override {
     return masked_.has_mean_field() ? mean_field_gradients(nodes) : diagonal_gradients(nodes);
@@ -183,7 +170,6 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
     });
     return engine_.get();
   }
-  bool engine_has_slopes() const { return engine() != nullptr && engine()->has_slopes(); }
 
   MaskedOperator::Weigh mask_of(const Coalitions& coalitions) const {
     return [&](std::size_t index, std::span<double> weights) {
@@ -193,25 +179,27 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
     };
   }
 
-  /// [count, n], from compute(index, slopes of the points) on all threads.
+  using Slopes = void (MaskedOperator::*)(std::size_t, const MaskedOperator::Weigh&,
+                                          const MaskedOperator::UseSlopes&) const;
+  /// [count, n], by the operator's own reverse passes.
+  std::vector<double> by_operator(std::size_t count, Slopes slopes, const MaskedOperator::Weigh& weigh) const {
+    std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
+    (masked_.*slopes)(count, weigh, [&](std::size_t index, std::span<const double> of_points) {
+      add_to_players(of_points, index, gradients);
+    });
+    return gradients;
+  }
+
+  /// The same from compute(index, slopes of the points) on all threads, where there is an engine that has slopes.
   template <typename Compute>
-  std::vector<double> by_engine(std::size_t count, const Compute& compute) const {
+  std::vector<double> by_engine(std::size_t count, Slopes slopes_otherwise, const MaskedOperator::Weigh& weigh,
+                                const Compute& compute) const {
+    if (engine() == nullptr || !engine()->has_slopes()) return by_operator(count, slopes_otherwise, weigh);
     std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
     parallel_for(count, [&](std::size_t index) {
       std::vector<double> slopes(partition_.player_of.size());
       compute(index, slopes);
       add_to_players(slopes, index, gradients);
-    });
-    return gradients;
-  }
-
-  using Slopes = void (MaskedOperator::*)(std::size_t, const MaskedOperator::Weigh&,
-                                          const MaskedOperator::UseSlopes&) const;
-  /// The same by the operator's own reverse passes.
-  std::vector<double> by_operator(Slopes slopes, std::size_t count, const MaskedOperator::Weigh& weigh) const {
-    std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
-    (masked_.*slopes)(count, weigh, [&](std::size_t index, std::span<const double> of_points) {
-      add_to_players(of_points, index, gradients);
     });
     return gradients;
   }
@@ -233,13 +221,12 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
 }  // namespace
 
 std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario) {
-  const Readout readout = scenario.readout;
-  Partition partition = std::move(scenario.partition);
-  MaskedOperator masked("cell_mask_game", op, std::move(scenario.input), std::move(scenario.baseline), readout);
-  require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
-          "cell_mask_game: partition=", partition.player_of.size(), " points (the domain has ",
+  MaskedOperator masked("cell_mask_game", op, std::move(scenario.input), std::move(scenario.baseline),
+                        scenario.readout);
+  require(static_cast<std::int64_t>(scenario.partition.player_of.size()) == masked.domain().points(),
+          "cell_mask_game: partition=", scenario.partition.player_of.size(), " points (the domain has ",
           masked.domain().points(), "). Make the partition from the domain of the input.");
-  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(partition), readout);
+  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(scenario.partition), scenario.readout);
 }
 
 }  // namespace opshap::games

@@ -26,20 +26,18 @@ class SparseRows {
   /// Σ_j matrix(row, j)·vector(j).
   double dot(std::size_t row, std::span<const double> vector) const {
     double sum = 0;
-    for (std::size_t entry = first_[row]; entry < first_[row + 1]; ++entry)
-      sum += values_[entry] * vector[static_cast<std::size_t>(columns_[entry])];
+    for_each(row, [&](std::size_t column, double value) { sum += value * vector[column]; });
     return sum;
   }
   /// sum(j) += scale·matrix(row, j).
   void add_to(std::span<double> sum, std::size_t row, double scale = 1) const {
+    for_each(row, [&](std::size_t column, double value) { sum[column] += scale * value; });
+  }
+  /// Calls visit(column, value) for the entries of a row.
+  template <typename Visit>
+  void for_each(std::size_t row, const Visit& visit) const {
     for (std::size_t entry = first_[row]; entry < first_[row + 1]; ++entry)
-      sum[static_cast<std::size_t>(columns_[entry])] += scale * values_[entry];
-  }
-  std::span<const int> columns(std::size_t row) const {
-    return std::span(columns_).subspan(first_[row], first_[row + 1] - first_[row]);
-  }
-  std::span<const double> values(std::size_t row) const {
-    return std::span(values_).subspan(first_[row], first_[row + 1] - first_[row]);
+      visit(static_cast<std::size_t>(columns_[entry]), values_[entry]);
   }
 
  private:
@@ -85,11 +83,12 @@ class MaskedOperator {
   static Weigh constant(std::span<const double> nodes);
 
  private:
-  /// The field under these weights.
-  void mix(std::span<const double> weights, std::span<double> field) const;
-  /// Calls work(first, fields) for batches of the size the operator likes; `fields` is one buffer, used again for each.
+  /// Writes the input under the weights in place of the weights themselves.
+  Weigh mixed(const Weigh& weigh) const;
+  /// Calls work(first, fields) for batches of the size the operator likes, each field written by `fill`; `fields` is one
+  /// buffer, used again for each.
   template <typename Work>
-  void for_each_batch(std::size_t count, int channels, const Work& work) const;
+  void for_each_batch(std::size_t count, int channels, const Weigh& fill, const Work& work) const;
 
   const Operator& operator_;
   FieldBatch input_, baseline_;

@@ -22,20 +22,13 @@ struct Range {
   std::size_t size() const { return static_cast<std::size_t>(high - low + 1); }
 };
 
-/// ranges[k]: of the sum over players 0..k−1.
-std::vector<Range> ranges_of_sums(std::span<const int> cells) {
-  std::vector<Range> ranges(cells.size() + 1);
-  for (std::size_t k = 0; k < cells.size(); ++k) {
-    ranges[k + 1] = {.low = ranges[k].low + std::min(cells[k], 0), .high = ranges[k].high + std::max(cells[k], 0)};
-  }
-  return ranges;
-}
-
 }  // namespace
 
 std::vector<double> shapley_values_on_integers(std::span<const int> cells, const std::function<double(double)>& f) {
   const std::size_t n = cells.size();
-  const std::vector<Range> ranges = ranges_of_sums(cells);
+  std::vector<Range> ranges(n + 1);  // ranges[k]: of the sum over players 0..k−1
+  for (std::size_t k = 0; k < n; ++k)
+    ranges[k + 1] = {.low = ranges[k].low + std::min(cells[k], 0), .high = ranges[k].high + std::max(cells[k], 0)};
   std::vector<double> of_sum(ranges[n].size());
   for (std::size_t x = 0; x < of_sum.size(); ++x) of_sum[x] = f(ranges[n].low + static_cast<double>(x));
 
@@ -176,12 +169,6 @@ std::vector<double> binomial_law(int count, double t) {
   return law;
 }
 
-/// P(X >= c).
-std::vector<double> tail(std::vector<double> law) {
-  for (std::size_t c = law.size() - 1; c > 0; --c) law[c - 1] += law[c];
-  return law;
-}
-
 /// An interval of [0, 1] in which no hand has a multiple of its glove's worth 1/n_i.
 struct Piece {
   double length = 0;
@@ -241,7 +228,8 @@ class GloveMarket final : public SolvedGame {
       std::vector<std::vector<double>> others, enough;  // law of the other gloves of a hand; P(a hand has that many)
       for (const int gloves : gloves_) {
         others.push_back(binomial_law(gloves - 1, rule.nodes[node]));
-        enough.push_back(tail(binomial_law(gloves, rule.nodes[node])));
+        std::vector<double>& tail = enough.emplace_back(binomial_law(gloves, rule.nodes[node]));
+        std::partial_sum(tail.rbegin(), tail.rend(), tail.rbegin());
       }
       // A glove of hand i counts for the levels between the others' c/n_i and (c+1)/n_i that all other hands reach.
       for (const Piece& piece : pieces) {

@@ -1,6 +1,5 @@
 #include "games/measure.hpp"
 
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -36,16 +35,10 @@ double Measure::inner_product(const Measure& other) const {
 }
 
 std::vector<double> Measure::of(const Coalitions& coalitions) const {
-  std::vector<double> measures(coalitions.size(), 0.0);
-  for (std::size_t index = 0; index < measures.size(); ++index) {
-    const auto row = coalitions.row(index);
-    double sum = 0;
-    for (std::size_t word = 0; word < row.size(); ++word) {
-      for (std::uint64_t rest = row[word]; rest != 0; rest &= rest - 1)
-        sum += cells_[word * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
-    }
-    measures[index] = sum;
-  }
+  std::vector<double> measures;
+  measures.reserve(coalitions.size());
+  for (std::size_t row = 0; row < coalitions.size(); ++row)
+    measures.push_back(coalition_sum(cells_, coalitions.row(row)));
   return measures;
 }
 

@@ -65,7 +65,7 @@ std::unique_ptr<SolvedGame> function_of_measure(Measure measure, ScalarFunction 
 /// The gradients of a game beside its values, for games that are not made as differentiable ones. Refers to the game.
 class DiagonalExtension final : public DifferentiableGame {
  public:
-  /// `gradient(t, slopes)` fills ∂f/∂a_i(t, …, t), [n].
+  /// `gradient(t, slopes)` adds ∂f/∂a_i(t, …, t) to zeros, [n].
   DiagonalExtension(const Game& game, std::function<void(double t, std::span<double> slopes)> gradient)
       : game_(game), gradient_(std::move(gradient)) {}
 

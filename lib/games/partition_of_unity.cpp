@@ -1,6 +1,7 @@
 #include "games/partition_of_unity.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -62,7 +63,7 @@ bool on_axis(double x, const Domain& domain, std::size_t axis) {
 
 /// One entry of the smoothing kernel: by how much to move on each axis, and the weight.
 struct Offset {
-  std::vector<int> steps;
+  std::array<int, 2> steps;
   double weight;
 };
 
@@ -73,24 +74,22 @@ std::vector<Offset> kernel(const Domain& domain, double radius) {
     spacing.push_back(domain.axes()[axis].spacing());
     reach.push_back(static_cast<int>(std::min<double>(radius / spacing.back(), domain.shape()[axis])));
   }
+  reach.resize(2, 0);  // no steps along an axis that is not there
   std::vector<Offset> offsets;
-  const auto add = [&](std::vector<int> steps) {
-    double square = 0;
-    for (std::size_t axis = 0; axis < steps.size(); ++axis) square += std::pow(steps[axis] * spacing[axis] / radius, 2);
-    if (square < 1) offsets.push_back({std::move(steps), std::exp(-1 / (1 - square))});
-  };
   for (int i = -reach[0]; i <= reach[0]; ++i) {
-    if (domain.dimension() == 1) {
-      add({i});
-    } else {
-      for (int j = -reach[1]; j <= reach[1]; ++j) add({i, j});
+    for (int j = -reach[1]; j <= reach[1]; ++j) {
+      const std::array steps = {i, j};
+      double square = 0;
+      for (std::size_t axis = 0; axis < spacing.size(); ++axis)
+        square += std::pow(steps[axis] * spacing[axis] / radius, 2);
+      if (square < 1) offsets.push_back({steps, std::exp(-1 / (1 - square))});
     }
   }
   return offsets;
 }
 
 /// The point `steps` away, or -1 when that is beyond a border.
-std::int64_t moved(const Domain& domain, std::vector<int> indices, const std::vector<int>& steps) {
+std::int64_t moved(const Domain& domain, const std::vector<int>& indices, const std::array<int, 2>& steps) {
   std::int64_t point = 0;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
     const int size = domain.shape()[axis];
@@ -255,12 +254,9 @@ PartitionOfUnity PartitionOfUnity::smoothed_cells(const Domain& domain, const Pa
 
 std::vector<double> PartitionOfUnity::values() const {
   std::vector<double> values(integrals_.size() * at_points_.rows(), 0.0);
-  for (std::size_t point = 0; point < at_points_.rows(); ++point) {
-    const auto columns = at_points_.columns(point);
-    for (std::size_t entry = 0; entry < columns.size(); ++entry) {
-      values[static_cast<std::size_t>(columns[entry]) * at_points_.rows() + point] = at_points_.values(point)[entry];
-    }
-  }
+  for (std::size_t point = 0; point < at_points_.rows(); ++point)
+    at_points_.for_each(point,
+                        [&](std::size_t mask, double value) { values[mask * at_points_.rows() + point] = value; });
   return values;
 }
 
@@ -282,12 +278,10 @@ SparseRows PartitionOfUnity::shares(const Partition& partition) const {
   for (const std::vector<std::size_t>& points : points_of) {
     entries.clear();
     for (const std::size_t point : points) {
-      const auto columns = at_points_.columns(point);
       const double volume = domain_.volume(static_cast<std::int64_t>(point));
-      for (std::size_t entry = 0; entry < columns.size(); ++entry) {
-        const double integral = integrals_[static_cast<std::size_t>(columns[entry])];
-        entries.emplace_back(columns[entry], at_points_.values(point)[entry] * volume / integral);
-      }
+      at_points_.for_each(point, [&](std::size_t mask, double value) {
+        entries.emplace_back(static_cast<int>(mask), value * volume / integrals_[mask]);
+      });
     }
     shares.append(entries);
   }
@@ -304,83 +298,11 @@ std::vector<double> graded_centres(int count, double extent, double ratio) {
 
 namespace {
 
-class DiagonalGame final : public DifferentiableGame {
- public:
-  DiagonalGame(MaskedOperator masked, PartitionOfUnity masks) : masked_(std::move(masked)), masks_(std::move(masks)) {}
-
-  int players() const override { return masks_.masks(); }
-
-  std::vector<double> evaluate(const Coalitions& coalitions) const override {
-    std::vector<double> shown(static_cast<std::size_t>(players()));
-    return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
-      const auto row = coalitions.row(index);
-      for (int player = 0; player < players(); ++player)
-        shown[static_cast<std::size_t>(player)] = contains(row, player) ? 1 : 0;
-      masks_.combine(shown, weights);
-    });
-  }
-
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    const auto n = static_cast<std::size_t>(players());
-    std::vector<double> gradients(nodes.size() * n);
-    masked_.slopes(nodes.size(), MaskedOperator::constant(nodes),
-                   [&](std::size_t node, std::span<const double> slopes) {
-                     masks_.integrate(slopes, std::span(gradients).subspan(node * n, n));
-                   });
-    return gradients;
-  }
-
- private:
-  MaskedOperator masked_;
-  PartitionOfUnity masks_;
-};
-
-}  // namespace
-
-std::unique_ptr<Game> diagonal_game(const Operator& op, FieldBatch input, FieldBatch baseline, PartitionOfUnity masks,
-                                    Readout readout) {
-  MaskedOperator masked("diagonal_game", op, std::move(input), std::move(baseline), std::move(readout));
-  require(masks.domain() == masked.domain(),
-          "diagonal_game: masks (they are of another grid than the input). Make them from the input's grid.");
-  require(masks.masks() <= Coalitions::max_players, "diagonal_game: masks=", masks.masks(), " (a game has at most ",
-          Coalitions::max_players, " players). Use fewer masks.");
-  return std::make_unique<DiagonalGame>(std::move(masked), std::move(masks));
-}
-
-std::vector<double> masked_attributions(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
-                                        const Readout& readout, std::span<const double> masks,
-                                        std::span<const double> nodes, std::span<const double> weights) {
-  const MaskedOperator masked("masked_attributions", op, input, baseline, readout);
-  const auto points = static_cast<std::size_t>(masked.domain().points());
-  require(masks.size() % points == 0, "masked_attributions: masks=", masks.size(), " values (a mask has ", points,
-          ", one for each point). Give m x ", points, " values.");
-  for (std::size_t i = 0; i < masks.size(); ++i) {
-    require(std::isfinite(masks[i]), "masked_attributions: value=", masks[i], " (mask ", i / points, " at point ",
-            i % points, " is not a finite number). Repair the mask.");
-  }
-  require(nodes.size() == weights.size(), "masked_attributions: weights=", weights.size(), " (there are ", nodes.size(),
-          " nodes). Give one weight for each node.");
-  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  require(std::abs(total - 1) < 1e-9, "masked_attributions: weights=", total,
-          " (their sum; a rule for [0, 1] has 1). Divide the weights by their sum.");
-  std::vector<double> density(points, 0.0);
-  masked.slopes(nodes.size(), MaskedOperator::constant(nodes), [&](std::size_t node, std::span<const double> slopes) {
-    for (std::size_t point = 0; point < points; ++point) density[point] += weights[node] * slopes[point];
-  });
-  std::vector<double> attributions;
-  for (std::size_t first = 0; first < masks.size(); first += points) {
-    attributions.push_back(
-        std::inner_product(density.begin(), density.end(), masks.begin() + static_cast<std::ptrdiff_t>(first), 0.0));
-  }
-  return attributions;
-}
-
-namespace {
-
+/// Players who hold shares of masks: a row of `shares` each.
 class SmoothOperatorGame final : public DifferentiableGame {
  public:
-  SmoothOperatorGame(MaskedOperator masked, PartitionOfUnity masks, const Partition& partition)
-      : masked_(std::move(masked)), masks_(std::move(masks)), shares_(masks_.shares(partition)) {}
+  SmoothOperatorGame(MaskedOperator masked, PartitionOfUnity masks, SparseRows shares)
+      : masked_(std::move(masked)), masks_(std::move(masks)), shares_(std::move(shares)) {}
 
   int players() const override { return static_cast<int>(shares_.rows()); }
 
@@ -416,6 +338,49 @@ class SmoothOperatorGame final : public DifferentiableGame {
 
 }  // namespace
 
+std::unique_ptr<Game> diagonal_game(const Operator& op, FieldBatch input, FieldBatch baseline, PartitionOfUnity masks,
+                                    Readout readout) {
+  MaskedOperator masked("diagonal_game", op, std::move(input), std::move(baseline), std::move(readout));
+  require(masks.domain() == masked.domain(),
+          "diagonal_game: masks (they are of another grid than the input). Make them from the input's grid.");
+  require(masks.masks() <= Coalitions::max_players, "diagonal_game: masks=", masks.masks(), " (a game has at most ",
+          Coalitions::max_players, " players). Use fewer masks.");
+  SparseRows shares;
+  for (int player = 0; player < masks.masks(); ++player) {
+    Entries own_mask = {{player, 1.0}};
+    shares.append(own_mask);
+  }
+  return std::make_unique<SmoothOperatorGame>(std::move(masked), std::move(masks), std::move(shares));
+}
+
+std::vector<double> masked_attributions(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
+                                        const Readout& readout, std::span<const double> masks,
+                                        std::span<const double> nodes, std::span<const double> weights) {
+  const MaskedOperator masked("masked_attributions", op, input, baseline, readout);
+  const auto points = static_cast<std::size_t>(masked.domain().points());
+  require(masks.size() % points == 0, "masked_attributions: masks=", masks.size(), " values (a mask has ", points,
+          ", one for each point). Give m x ", points, " values.");
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    require(std::isfinite(masks[i]), "masked_attributions: value=", masks[i], " (mask ", i / points, " at point ",
+            i % points, " is not a finite number). Repair the mask.");
+  }
+  require(nodes.size() == weights.size(), "masked_attributions: weights=", weights.size(), " (there are ", nodes.size(),
+          " nodes). Give one weight for each node.");
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  require(std::abs(total - 1) < 1e-9, "masked_attributions: weights=", total,
+          " (their sum; a rule for [0, 1] has 1). Divide the weights by their sum.");
+  std::vector<double> density(points, 0.0);
+  masked.slopes(nodes.size(), MaskedOperator::constant(nodes), [&](std::size_t node, std::span<const double> slopes) {
+    for (std::size_t point = 0; point < points; ++point) density[point] += weights[node] * slopes[point];
+  });
+  std::vector<double> attributions;
+  for (std::size_t first = 0; first < masks.size(); first += points) {
+    attributions.push_back(
+        std::inner_product(density.begin(), density.end(), masks.begin() + static_cast<std::ptrdiff_t>(first), 0.0));
+  }
+  return attributions;
+}
+
 std::unique_ptr<Game> smooth_operator_game(const Operator& op, FieldBatch input, FieldBatch baseline,
                                            PartitionOfUnity masks, const Partition& partition, Readout readout) {
   MaskedOperator masked("smooth_operator_game", op, std::move(input), std::move(baseline), std::move(readout));
@@ -424,7 +389,8 @@ std::unique_ptr<Game> smooth_operator_game(const Operator& op, FieldBatch input,
   require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
           "smooth_operator_game: partition=", partition.player_of.size(), " points (the grid has ",
           masked.domain().points(), "). Make the partition from the input's grid.");
-  return std::make_unique<SmoothOperatorGame>(std::move(masked), std::move(masks), partition);
+  SparseRows shares = masks.shares(partition);
+  return std::make_unique<SmoothOperatorGame>(std::move(masked), std::move(masks), std::move(shares));
 }
 
 }  // namespace opshap::games

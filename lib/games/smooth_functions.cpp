@@ -65,10 +65,8 @@ std::unique_ptr<SolvedGame> bilinear_game(std::vector<std::pair<Measure, Measure
 
 std::unique_ptr<Game> random_bilinear_game(int players, Rng& rng) {
   std::vector<std::pair<Measure, Measure>> terms;
-  for (int term = 0; term < 2; ++term) {
-    Measure left = random_signed_measure(players, rng), right = random_signed_measure(players, rng);
-    terms.emplace_back(std::move(left), std::move(right));
-  }
+  for (int term = 0; term < 2; ++term)
+    terms.push_back({random_signed_measure(players, rng), random_signed_measure(players, rng)});
   return bilinear_game(std::move(terms));
 }
 
@@ -176,9 +174,7 @@ class ProductOfMeasures final : public SolvedGame {
   double product_of_totals(std::initializer_list<std::size_t> left_out) const {
     double product = 1;
     for (std::size_t l = 0; l < factors_.size(); ++l) {
-      bool out = false;
-      for (const std::size_t other : left_out) out = out || other == l;
-      if (!out) product *= factors_[l].total();
+      if (std::ranges::find(left_out, l) == left_out.end()) product *= factors_[l].total();
     }
     return product;
   }
@@ -199,11 +195,8 @@ std::unique_ptr<SolvedGame> product_of_measures(std::vector<Measure> factors) {
 }
 
 std::unique_ptr<Game> random_product_of_measures(int players, Rng& rng) {
-  std::vector<Measure> factors;
-  factors.push_back(random_measure(players, rng));
-  factors.push_back(random_signed_measure(players, rng));
-  factors.push_back(random_signed_measure(players, rng));
-  return product_of_measures(std::move(factors));
+  return product_of_measures(
+      {random_measure(players, rng), random_signed_measure(players, rng), random_signed_measure(players, rng)});
 }
 
 namespace {
@@ -287,8 +280,7 @@ std::unique_ptr<SolvedGame> polynomial_of_measure(const Measure& measure, std::v
 std::unique_ptr<Game> random_polynomial_of_measure(int players, Rng& rng) {
   std::vector<double> coefficients(4);
   for (double& coefficient : coefficients) coefficient = static_cast<double>(1 + rng.below(64)) / 32;
-  const Measure measure = random_signed_measure(players, rng);
-  return polynomial_of_measure(measure, std::move(coefficients));
+  return polynomial_of_measure(random_signed_measure(players, rng), std::move(coefficients));
 }
 
 namespace {
@@ -300,12 +292,6 @@ Complex exp_minus_one(Complex z) {
   const double half_sine = std::sin(z.imag() / 2);
   return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half_sine * half_sine,
           std::exp(z.real()) * std::sin(z.imag())};
-}
-
-std::vector<Complex> factors_minus_one(const Measure& measure, Complex rate) {
-  std::vector<Complex> alphas;
-  for (const double cell : measure.cells()) alphas.push_back(exp_minus_one(rate * cell));
-  return alphas;
 }
 
 double sum_of_sizes(const std::vector<Complex>& alphas) {
@@ -340,7 +326,8 @@ std::vector<double> solve_exponential(const std::vector<Complex>& alphas) {
 std::unique_ptr<SolvedGame> exponential_of_measure(const Measure& measure, Complex rate) {
   require(std::isfinite(rate.real()) && std::isfinite(rate.imag()), "exponential_of_measure: rate=", rate,
           " (not finite). Give a number.");
-  std::vector<Complex> alphas = factors_minus_one(measure, rate);
+  std::vector<Complex> alphas;
+  for (const double cell : measure.cells()) alphas.push_back(exp_minus_one(rate * cell));
   const double size = sum_of_sizes(alphas);
   require(size <= 200, "exponential_of_measure: size=", size,
           " (Σ|e^{cμ_k} − 1| is at most 200, so that values do not overflow). Give a smaller rate.");
@@ -351,8 +338,7 @@ std::unique_ptr<SolvedGame> exponential_of_measure(const Measure& measure, Compl
 
 std::unique_ptr<Game> random_exponential_of_measure(int players, Rng& rng) {
   const Complex rate{rng.uniform(-1.5, 1.5), rng.uniform(-3, 3)};
-  const Measure measure = random_signed_measure(players, rng);
-  return exponential_of_measure(measure, rate);
+  return exponential_of_measure(random_signed_measure(players, rng), rate);
 }
 
 }  // namespace opshap::games

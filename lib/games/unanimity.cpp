@@ -9,6 +9,7 @@
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
+#include "games/measure.hpp"
 
 namespace opshap::games {
 
@@ -55,15 +56,18 @@ namespace {
 /// How many coalitions are turned into columns at a time: their columns stay in the caches for thousands of players.
 constexpr std::size_t block = 512;
 
-class UnanimitySum final : public SolvedGame {
+class UnanimitySum final : public SolvedGame, public MeanField, public CoalitionSlopes {
  public:
   UnanimitySum(int players, std::vector<UnanimityTerm> terms, double empty)
-      : players_(players), terms_(std::move(terms)), empty_(empty), extension_(*this) {}
+      : players_(players),
+        terms_(std::move(terms)),
+        empty_(empty),
+        extension_(*this, [this](double t, std::span<double> slopes) { add_diagonal_slopes(t, slopes); }) {}
 
   int players() const override { return players_; }
   const DifferentiableGame* differentiable() const override { return &extension_; }
-  const MeanField* mean_field() const override { return &extension_; }
-  const CoalitionSlopes* slopes() const override { return &extension_; }
+  const MeanField* mean_field() const override { return this; }
+  const CoalitionSlopes* slopes() const override { return this; }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), empty_);
@@ -98,21 +102,16 @@ class UnanimitySum final : public SolvedGame {
 
   std::optional<std::vector<double>> aumann_shapley_values() const override { return shapley_values(); }
 
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const {
-    const auto n = static_cast<std::size_t>(players_);
-    std::vector<double> gradients(nodes.size() * n, 0.0);
-    for (std::size_t node = 0; node < nodes.size(); ++node) {
-      for (const UnanimityTerm& term : terms_) {
-        if (term.coalition.empty()) continue;
-        const double slope = term.coefficient * std::pow(nodes[node], static_cast<double>(term.coalition.size()) - 1);
-        for (const int player : term.coalition) gradients[node * n + static_cast<std::size_t>(player)] += slope;
-      }
-    }
-    return gradients;
+  std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
+    return extension_.diagonal_gradients(nodes);
   }
+  std::vector<double> mean_slopes(std::span<const double> nodes) const override {
+    return extension_.diagonal_gradients(nodes);
+  }
+  std::int64_t pass_cost() const override { return 6; }
 
   /// The multilinear extension's slopes are the marginal contributions.
-  std::vector<double> coalition_slopes(const Coalitions& coalitions) const {
+  std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
     const auto n = static_cast<std::size_t>(players_);
     std::vector<double> slopes(coalitions.size() * n, 0.0);
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
@@ -139,36 +138,18 @@ class UnanimitySum final : public SolvedGame {
     }
   }
 
-  /// The same game seen as a smooth one.
-  class Extension final : public DifferentiableGame, public MeanField, public CoalitionSlopes {
-   public:
-    explicit Extension(const UnanimitySum& game) : game_(game) {}
-    int players() const override { return game_.players(); }
-    std::vector<double> evaluate(const Coalitions& coalitions) const override { return game_.values(coalitions); }
-    std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-      return game_.diagonal_gradients(nodes);
+  void add_diagonal_slopes(double t, std::span<double> slopes) const {
+    for (const UnanimityTerm& term : terms_) {
+      if (term.coalition.empty()) continue;
+      const double slope = term.coefficient * std::pow(t, static_cast<double>(term.coalition.size()) - 1);
+      for (const int player : term.coalition) slopes[static_cast<std::size_t>(player)] += slope;
     }
-    std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
-      return game_.diagonal_gradients(nodes);
-    }
-
-    const CoalitionSlopes* slopes() const override { return this; }
-    std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
-      return game_.coalition_slopes(coalitions);
-    }
-    std::vector<double> mean_slopes(std::span<const double> nodes) const override {
-      return game_.diagonal_gradients(nodes);
-    }
-    std::int64_t pass_cost() const override { return 6; }
-
-   private:
-    const UnanimitySum& game_;
-  };
+  }
 
   int players_;
   std::vector<UnanimityTerm> terms_;
   double empty_;
-  Extension extension_;
+  DiagonalExtension extension_;  ///< the same game seen as a smooth one
 };
 
 }  // namespace

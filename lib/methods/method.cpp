@@ -69,12 +69,18 @@ const Scenario& scenario_of(std::string_view who, const Question& question) {
   return *question.scenario;
 }
 
+namespace {
+
+/// The attribution of a density on the question's domain, shifted to v(N) − v(∅): cell_values() with what the two
+/// evaluations cost, or those of them that the question leaves open. `density` is called once, beside the evaluations;
+/// what it takes longer than they do is the estimator's time. `who` starts the message of the InvalidArgument for a
+/// game without a scenario.
 Attribution of_density(std::string_view who, const std::function<std::vector<double>()>& density,
                        const Question& question) {
   const Scenario& scenario = scenario_of(who, question);
   const auto start = std::chrono::steady_clock::now();
   CountedGame ends(question.game, {2});
-  Attribution attribution;
+  Attribution attribution{.distinct = 2};
   std::vector<double> found;
   parallel_for(2, [&](std::size_t part) {
     if (part == 0) {
@@ -86,15 +92,12 @@ Attribution of_density(std::string_view who, const std::function<std::vector<dou
   });
   attribution.values =
       cell_values(found, scenario.input.domain, scenario.partition, attribution.empty, attribution.grand);
-  attribution.distinct = 2;
   attribution.evaluations = ends.evaluations();
   attribution.game_seconds = ends.seconds();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   attribution.estimator_seconds = std::max(0.0, seconds - attribution.game_seconds);
   return attribution;
 }
-
-namespace {
 
 class OfExplainer final : public Method {
  public:
@@ -154,14 +157,11 @@ class OfPeer final : public Method {
     require(question.budget.coalitions >= 2, name_, ": budget=", question.budget.coalitions,
             " (the empty and the grand coalition are 2). Raise the budget.");
     CountedGame counted(question.game, {std::min(question.budget.coalitions, all)});
-    Attribution attribution;
-    attribution.empty = counted.empty();
-    attribution.grand = counted.grand();
     peers::Task task{.players = counted.players(),
                      .budget = counted.budget().coalitions,
                      .seed = question.seed,
-                     .empty = attribution.empty,
-                     .grand = attribution.grand};
+                     .empty = counted.empty(),
+                     .grand = counted.grand()};
     if (question.scenario != nullptr) task.volumes = question.scenario->partition.volumes;
     const peers::Doors doors{
         .values = [&counted](const Coalitions& coalitions) { return counted.values(coalitions); },
@@ -170,14 +170,15 @@ class OfPeer final : public Method {
     if (answer.ending == peers::Ending::soft_timeout)
       std::cerr << name_ << ": soft_timeout (its time was over, so its last values count). Raise limits.seconds in "
                 << "plugin.toml, or make it faster.\n";
-    attribution.values = std::move(answer.values);
-    attribution.standard_errors = std::move(answer.standard_errors);
-    attribution.distinct = counted.distinct();
-    attribution.evaluations = counted.evaluations();
-    attribution.gradients = counted.gradients();
-    attribution.game_seconds = counted.seconds();
-    attribution.estimator_seconds = answer.peer_seconds;
-    return attribution;
+    return {.values = std::move(answer.values),
+            .standard_errors = std::move(answer.standard_errors),
+            .empty = task.empty,
+            .grand = task.grand,
+            .distinct = counted.distinct(),
+            .evaluations = counted.evaluations(),
+            .gradients = counted.gradients(),
+            .game_seconds = counted.seconds(),
+            .estimator_seconds = answer.peer_seconds};
   }
 
  private:

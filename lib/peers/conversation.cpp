@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <unordered_set>
@@ -14,14 +15,6 @@
 namespace opshap::peers {
 
 namespace {
-
-Launch launch_of(const Plugin& plugin) {
-  constexpr double gib = 1 << 30;
-  return {.folder = plugin.folder.empty() ? "/" : plugin.folder,
-          .command = command_of(plugin),
-          .environment = environment_of(plugin),
-          .memory_bytes = static_cast<std::uint64_t>(plugin.limits.memory_gib * gib)};
-}
 
 std::vector<std::string> words_of(const std::vector<Need>& needs) {
   std::vector<std::string> words;
@@ -76,22 +69,15 @@ std::string printed(const std::string& log, const std::string& how, const std::f
 }
 
 const char* advice(Ending ending) {
-  switch (ending) {
-    case Ending::fail:
-      return "Correct the peer; what it refuses on purpose is no failure.";
-    case Ending::refused:
-      return "Give another budget or another game.";
-    case Ending::budget_refused:
-      return "Raise the budget, or correct the peer.";
-    case Ending::timeout:
-      return "Raise limits.seconds (or start_seconds) in plugin.toml, or make it faster.";
-    case Ending::oom:
-      return "Raise limits.memory_gib in plugin.toml, or make it smaller.";
-    case Ending::crash:
-      return "Correct the program, or the command in plugin.toml that starts it.";
-    default:
-      return "`opshap peer check FOLDER` says more.";
-  }
+  static const std::map<Ending, const char*> known = {
+      {Ending::fail, "Correct the peer; what it refuses on purpose is no failure."},
+      {Ending::refused, "Give another budget or another game."},
+      {Ending::budget_refused, "Raise the budget, or correct the peer."},
+      {Ending::timeout, "Raise limits.seconds (or start_seconds) in plugin.toml, or make it faster."},
+      {Ending::oom, "Raise limits.memory_gib in plugin.toml, or make it smaller."},
+      {Ending::crash, "Correct the program, or the command in plugin.toml that starts it."}};
+  const auto found = known.find(ending);
+  return found != known.end() ? found->second : "`opshap peer check FOLDER` says more.";
 }
 
 }  // namespace
@@ -114,7 +100,7 @@ std::string last_words(const std::string& text) {
   return nlohmann::json::parse(nlohmann::json(line.substr(0, most)).dump(-1, ' ', false, replace));
 }
 
-Link::Link(const Plugin& plugin) : plugin_(plugin), process_(launch_of(plugin)) { check_greeting(); }
+Link::Link(const Plugin& plugin) : plugin_(plugin), process_(plugin) { check_greeting(); }
 
 Link::~Link() {
   try {
@@ -126,16 +112,15 @@ Link::~Link() {
   }
 }
 
-void Link::fail(Ending ending, const std::string& why) {
-  std::string how = why;
+void Link::fail_with(Ending ending, std::string how) {
   if (ending == Ending::crash) {
     // Its pipe is closed, so it is ending or of no more use.
     process_.end(std::chrono::duration<double>(std::min(1.0, plugin_.limits.grace_seconds)));
     if (process_.killed_by_others() || tells_of_memory(process_.log())) ending = Ending::oom;
     how += ", " + process_.how_it_ended();
   }
-  throw Failure(ending, message("peer: ", plugin_.name, "=", to_string(ending), " (", how,
-                                printed(process_.log(), how, plugin_.folder), "). ", advice(ending)));
+  throw Failure(ending, "peer: ", plugin_.name, "=", to_string(ending), " (", how,
+                printed(process_.log(), how, plugin_.folder), "). ", advice(ending));
 }
 
 void Link::send(std::string_view bytes) {
@@ -160,28 +145,27 @@ std::optional<Frame> Link::next(Clock::time_point deadline) {
 void Link::check_greeting() {
   try {
     std::optional<Frame> frame = next(after(plugin_.limits.start_seconds));
-    if (!frame) fail(Ending::timeout, message("no greeting within ", plugin_.limits.start_seconds, " s"));
+    if (!frame) fail(Ending::timeout, "no greeting within ", plugin_.limits.start_seconds, " s");
     greeting_ = std::move(*frame);
     if (greeting_.type() != "hello")
-      fail(Ending::protocol_error, "its first frame is not hello but " + last_words(greeting_.type()));
+      fail(Ending::protocol_error, "its first frame is not hello but ", last_words(greeting_.type()));
     if (greeting_.integer("protocol") != 1) {
       send(bytes_of({{"type", "error"}, {"code", "version"}, {"detail", "this host speaks opshap-peer/1"}}));
-      fail(Ending::protocol_error, message("it speaks protocol ", greeting_.integer("protocol"), ", this is 1"));
+      fail(Ending::protocol_error, "it speaks protocol ", greeting_.integer("protocol"), ", this is 1");
     }
   } catch (const Malformed& error) {
     fail(Ending::protocol_error, error.what());
   }
   if (greeting_.text("name") != plugin_.name)
-    fail(Ending::protocol_error,
-         "its name is " + last_words(greeting_.text("name")) + ", in plugin.toml it is " + plugin_.name);
+    fail(Ending::protocol_error, "its name is ", last_words(greeting_.text("name")), ", in plugin.toml it is ",
+         plugin_.name);
   const nlohmann::json wanted = words_of(plugin_.needs);
   const auto needs = greeting_.header.find("needs");
   if (plugin_.role == Role::estimator && (needs == greeting_.header.end() || *needs != wanted))
-    fail(Ending::protocol_error, "it needs " + needs_in_words(greeting_.header) + ", in plugin.toml " + wanted.dump());
+    fail(Ending::protocol_error, "it needs ", needs_in_words(greeting_.header), ", in plugin.toml ", wanted.dump());
   const std::string role = greeting_.text("role");
   if ((role.empty() ? "estimator" : role) != to_string(plugin_.role))
-    fail(Ending::protocol_error,
-         "its role is " + last_words(role) + ", in plugin.toml it is " + to_string(plugin_.role));
+    fail(Ending::protocol_error, "its role is ", last_words(role), ", in plugin.toml it is ", to_string(plugin_.role));
 }
 
 using Json = nlohmann::ordered_json;
@@ -221,7 +205,7 @@ std::int64_t count_of(const Frame& frame, int numbers) {
   const std::int64_t count = frame.integer("count");
   const auto most = static_cast<std::int64_t>(most_payload_bytes / sizeof(double)) / numbers;
   if (count < 0 || count > most)
-    throw Malformed("range", message("frame: count=", count, " (0 to ", most, " can be answered). Ask for fewer."));
+    throw Malformed("range", "frame: count=", count, " (0 to ", most, " can be answered). Ask for fewer.");
   return count;
 }
 
@@ -262,8 +246,8 @@ Frame Conversation::next(Work& work) {
       work.hard = after(limits.grace_seconds);
     }
     if (work.hard && Clock::now() > *work.hard)
-      link_.fail(Ending::timeout, message("no result within ", limits.task_seconds, " s of its own time, nor within ",
-                                          limits.grace_seconds, " s after the request to stop"));
+      link_.fail(Ending::timeout, "no result within ", limits.task_seconds, " s of its own time, nor within ",
+                 limits.grace_seconds, " s after the request to stop");
     // A moment longer, so that the time is over when the wait is.
     const double left = limits.task_seconds - work.peer_seconds() + 1e-3;
     if (std::optional<Frame> frame = link_.next(work.hard ? *work.hard : after(left))) return std::move(*frame);
@@ -271,8 +255,6 @@ Frame Conversation::next(Work& work) {
 }
 
 void Conversation::evaluate(const Frame& frame, Work& work) {
-  if (std::find(link_.plugin().needs.begin(), link_.plugin().needs.end(), Need::values) == link_.plugin().needs.end())
-    throw Malformed("protocol", "frame: type=eval (needs in plugin.toml does not name values). Add it there.");
   const std::int64_t count = count_of(frame, 1);
   const Coalitions asked = coalitions_of(frame.payload, work.task.players, static_cast<std::size_t>(count));
   const std::size_t row_bytes = (static_cast<std::size_t>(work.task.players) + 7) / 8;
@@ -301,14 +283,11 @@ void Conversation::evaluate(const Frame& frame, Work& work) {
 }
 
 void Conversation::differentiate(const Frame& frame, Work& work) {
-  if (std::find(link_.plugin().needs.begin(), link_.plugin().needs.end(), Need::gradients) ==
-      link_.plugin().needs.end())
-    throw Malformed("protocol", "frame: type=grad (needs in plugin.toml does not name gradients). Add it there.");
   const std::int64_t count = count_of(frame, work.task.players);
   const std::vector<double> nodes = frame.reals(static_cast<std::size_t>(count));
   for (const double node : nodes) {
     if (!(node >= 0 && node <= 1))
-      throw Malformed("range", message("frame: node=", node, " (the diagonal goes from 0 to 1). Correct the frame."));
+      throw Malformed("range", "frame: node=", node, " (the diagonal goes from 0 to 1). Correct the frame.");
   }
   require(work.doors.gradients != nullptr, "peer: gradients=none (the host gives values only). Use another game.");
   const std::vector<double> gradients = work.ask(work.doors.gradients, std::span<const double>(nodes));
@@ -320,15 +299,13 @@ void Conversation::finish(const Frame& frame, Work& work) {
   const bool with_errors = frame.says("standard_errors");
   const std::size_t wanted = with_errors ? 2 * players : players;
   if (frame.payload.size() != wanted * sizeof(double))
-    link_.fail(Ending::invalid,
-               message("its result has ", frame.payload.size(), " bytes, ", wanted, " float64 are wanted"));
+    link_.fail(Ending::invalid, "its result has ", frame.payload.size(), " bytes, ", wanted, " float64 are wanted");
   std::vector<double> values = frame.reals(wanted);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i]))
-      link_.fail(Ending::invalid,
-                 message(i < players ? "value" : "standard error", " ", i % players, " is ", values[i]));
+      link_.fail(Ending::invalid, i < players ? "value" : "standard error", " ", i % players, " is ", values[i]);
     if (i >= players && values[i] < 0)
-      link_.fail(Ending::invalid, message("standard error ", i % players, " is negative: ", values[i]));
+      link_.fail(Ending::invalid, "standard error ", i % players, " is negative: ", values[i]);
   }
   if (with_errors)
     work.answer.standard_errors.emplace(values.begin() + static_cast<std::ptrdiff_t>(players), values.end());
@@ -340,8 +317,8 @@ void Conversation::finish(const Frame& frame, Work& work) {
 void Conversation::answer(const Frame& frame, Work& work) {
   const std::string type = frame.type();
   if (frame.integer("id") != work.id)
-    throw Malformed("protocol", message("frame: id=", frame.integer("id"), " (the task is ", work.id,
-                                        "). Answer the task that runs."));
+    throw Malformed("protocol", "frame: id=", frame.integer("id"), " (the task is ", work.id,
+                    "). Answer the task that runs.");
   if (type == "result") {
     finish(frame, work);
   } else if (type == "fail") {
@@ -352,14 +329,17 @@ void Conversation::answer(const Frame& frame, Work& work) {
   } else if (type == "partial") {
     std::vector<double> values = frame.reals(static_cast<std::size_t>(work.task.players));
     ++work.answer.partials;
-    if (std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }))
+    if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
       work.partial = std::move(values);
   } else if (type != "eval" && type != "grad") {
-    throw Malformed("protocol",
-                    message("frame: type=", last_words(type), " (not one that a peer sends during a task). ",
-                            "Send eval, grad, partial, result or fail."));
+    throw Malformed("protocol", "frame: type=", last_words(type), " (not one that a peer sends during a task). ",
+                    "Send eval, grad, partial, result or fail.");
   } else if (!work.hard) {  // who was told to stop gets no more values
-    type == "eval" ? evaluate(frame, work) : differentiate(frame, work);
+    const Need need = type == "eval" ? Need::values : Need::gradients;
+    if (std::ranges::count(link_.plugin().needs, need) == 0)
+      throw Malformed("protocol", "frame: type=", type, " (needs in plugin.toml does not name ", to_string(need),
+                      "). Add it there.");
+    need == Need::values ? evaluate(frame, work) : differentiate(frame, work);
   }
 }
 

@@ -34,9 +34,13 @@ class Link {
   std::optional<Frame> next(Clock::time_point deadline);
   /// Throws Failure with the plugin's name, `why`, and what it printed last. A crash ends the process, and may turn out
   /// to be `oom`.
-  [[noreturn]] void fail(Ending ending, const std::string& why);
+  template <typename... Parts>
+  [[noreturn]] void fail(Ending ending, const Parts&... why) {
+    fail_with(ending, message(why...));
+  }
 
  private:
+  [[noreturn]] void fail_with(Ending ending, std::string how);
   void check_greeting();
 
   const Plugin& plugin_;

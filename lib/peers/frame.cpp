@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "core/strict_json.hpp"
@@ -16,31 +17,11 @@
 namespace opshap::peers {
 
 std::string_view to_string(Ending ending) {
-  switch (ending) {
-    case Ending::ok:
-      return "ok";
-    case Ending::fail:
-      return "fail";
-    case Ending::refused:
-      return "refused";
-    case Ending::budget_refused:
-      return "budget_refused";
-    case Ending::soft_timeout:
-      return "soft_timeout";
-    case Ending::timeout:
-      return "timeout";
-    case Ending::crash:
-      return "crash";
-    case Ending::protocol_error:
-      return "protocol_error";
-    case Ending::invalid:
-      return "invalid";
-    case Ending::oom:
-      return "oom";
-    case Ending::skipped:
-      return "skipped";
-  }
-  return "";
+  constexpr std::string_view words[] = {"ok",           "fail",    "refused", "budget_refused",
+                                        "soft_timeout", "timeout", "crash",   "protocol_error",
+                                        "invalid",      "oom",     "skipped"};
+  static_assert(std::size(words) == static_cast<std::size_t>(Ending::skipped) + 1);
+  return words[static_cast<std::size_t>(ending)];
 }
 
 using SortedJson = nlohmann::json;
@@ -75,8 +56,8 @@ SortedJson parsed_header(std::string_view line) {
   } catch (const DataError& error) {
     why += message("; ", beginning(error.what()));
   }
-  throw Malformed("protocol", message("frame: header=", beginning(line), " (", why,
-                                      "). Write protocol frames to their pipe alone."));
+  throw Malformed("protocol", "frame: header=", beginning(line), " (", why,
+                  "). Write protocol frames to their pipe alone.");
 }
 
 }  // namespace
@@ -93,8 +74,8 @@ std::int64_t Frame::integer(std::string_view key) const {
     const double value = found->get<double>();
     if (std::abs(value) <= exact_integers && value == std::floor(value)) return static_cast<std::int64_t>(value);
   }
-  throw Malformed("range", message("frame: ", key, "=", found == header.end() ? "nothing" : in_words(*found),
-                                   " (must be a whole number). Correct the frame of type ", beginning(type()), "."));
+  throw Malformed("range", "frame: ", key, "=", found == header.end() ? "nothing" : in_words(*found),
+                  " (must be a whole number). Correct the frame of type ", beginning(type()), ".");
 }
 
 std::string Frame::text(std::string_view key) const {
@@ -109,9 +90,8 @@ bool Frame::says(std::string_view key) const {
 
 std::vector<double> Frame::reals(std::size_t count) const {
   if (payload.size() % sizeof(double) != 0 || payload.size() / sizeof(double) != count)
-    throw Malformed(
-        "size", message("frame: nbytes=", payload.size(), " (", count,
-                        " float64 of 8 bytes each are wanted). Correct the frame of type ", beginning(type()), "."));
+    throw Malformed("size", "frame: nbytes=", payload.size(), " (", count,
+                    " float64 of 8 bytes each are wanted). Correct the frame of type ", beginning(type()), ".");
   std::vector<double> values(count);
   if (count > 0) std::memcpy(values.data(), payload.data(), payload.size());
   return values;
@@ -140,16 +120,16 @@ std::string payload_of(const Coalitions& coalitions) {
 Coalitions coalitions_of(std::string_view payload, int players, std::size_t count) {
   const std::size_t row_bytes = (static_cast<std::size_t>(players) + 7) / 8;
   if (payload.size() % row_bytes != 0 || payload.size() / row_bytes != count)
-    throw Malformed("size", message("frame: nbytes=", payload.size(), " (", count, " coalitions of ", players,
-                                    " players are ", row_bytes, " bytes each). Correct the frame."));
+    throw Malformed("size", "frame: nbytes=", payload.size(), " (", count, " coalitions of ", players, " players are ",
+                    row_bytes, " bytes each). Correct the frame.");
   Coalitions coalitions(players, count);
   const int used_bits = players % 8;
   const auto unused = static_cast<unsigned char>(used_bits == 0 ? 0 : 0xFF << used_bits);
   for (std::size_t row = 0; row < count; ++row) {
     const char* bytes = payload.data() + row * row_bytes;
     if ((static_cast<unsigned char>(bytes[row_bytes - 1]) & unused) != 0)
-      throw Malformed("range", message("frame: row=", row, " (has a player beyond the ", players,
-                                       " of the game). Leave the unused bits of the last byte 0."));
+      throw Malformed("range", "frame: row=", row, " (has a player beyond the ", players,
+                      " of the game). Leave the unused bits of the last byte 0.");
     std::memcpy(coalitions.row(row).data(), bytes, row_bytes);
   }
   return coalitions;
@@ -160,15 +140,15 @@ std::optional<Frame> FrameReader::next() {
     const std::size_t newline = bytes_.find('\n', std::max(used_, searched_));
     const std::size_t length = (newline == std::string::npos ? bytes_.size() : newline + 1) - used_;
     if (length > most_header_bytes)
-      throw Malformed("size", message("frame: header=", length, " bytes without an end (a header has at most ",
-                                      most_header_bytes, "). Put numbers into the payload."));
+      throw Malformed("size", "frame: header=", length, " bytes without an end (a header has at most ",
+                      most_header_bytes, "). Put numbers into the payload.");
     searched_ = bytes_.size();
     if (newline == std::string::npos) return std::nullopt;
     Frame announced{.header = parsed_header(std::string_view(bytes_).substr(used_, newline - used_)), .payload = {}};
     const std::int64_t payload_bytes = announced.header.contains("nbytes") ? announced.integer("nbytes") : 0;
     if (payload_bytes < 0 || static_cast<std::uint64_t>(payload_bytes) > most_payload_bytes)
-      throw Malformed("size", message("frame: nbytes=", payload_bytes, " (0 to ", most_payload_bytes,
-                                      " are allowed). Ask for fewer coalitions at a time."));
+      throw Malformed("size", "frame: nbytes=", payload_bytes, " (0 to ", most_payload_bytes,
+                      " are allowed). Ask for fewer coalitions at a time.");
     header_ = std::move(announced.header);
     payload_bytes_ = static_cast<std::size_t>(payload_bytes);
     used_ = newline + 1;

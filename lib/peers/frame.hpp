@@ -15,7 +15,7 @@
 
 namespace opshap::peers {
 
-/// How a task of a peer ended. Everything but `ok` and `soft_timeout` leaves no attribution.
+/// How a task of a peer ended, in the order of the words of to_string(). Everything but `ok` and `soft_timeout` leaves no attribution.
 enum class Ending {
   ok,
   fail,            ///< the peer said that it has failed, and why
@@ -36,7 +36,8 @@ std::string_view to_string(Ending ending);
 /// A peer has no attribution to give. Exit code 5.
 class Failure : public Error {
  public:
-  Failure(Ending ending, const std::string& text) : Error(text), ending_(ending) {}
+  template <typename... Parts>
+  explicit Failure(Ending ending, const Parts&... parts) : Error(message(parts...)), ending_(ending) {}
   Ending ending() const { return ending_; }
 
  private:
@@ -47,7 +48,8 @@ class Failure : public Error {
 /// "version".
 class Malformed : public Error {
  public:
-  Malformed(std::string code, const std::string& text) : Error(text), code_(std::move(code)) {}
+  template <typename... Parts>
+  explicit Malformed(std::string code, const Parts&... parts) : Error(message(parts...)), code_(std::move(code)) {}
   const std::string& code() const { return code_; }
 
  private:

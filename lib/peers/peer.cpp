@@ -17,12 +17,6 @@
 
 namespace opshap::peers {
 
-namespace {
-
-constexpr int most_failures = 3;
-
-}  // namespace
-
 Peer::Peer(Plugin plugin) : plugin_(std::move(plugin)) {
   require(plugin_.role == Role::estimator, "peer: ", plugin_.name, " (its role is ", to_string(plugin_.role),
           " by its plugin.toml, and no method). Use --", to_string(plugin_.role), " peer:FOLDER.");
@@ -35,9 +29,10 @@ void Peer::start() {
 }
 
 Answer Peer::run(const Task& task, const Doors& doors) {
+  constexpr int most_failures = 3;
   if (failures_ >= most_failures)
-    throw Failure(Ending::skipped, message("peer: ", plugin_.name, "=skipped (it failed ", most_failures,
-                                           " times in a row). `opshap peer check FOLDER` says more."));
+    throw Failure(Ending::skipped, "peer: ", plugin_.name, "=skipped (it failed ", most_failures,
+                  " times in a row). `opshap peer check FOLDER` says more.");
   try {
     start();
     Answer answer = conversation_->solve(++tasks_, task, doors);
@@ -103,15 +98,15 @@ class Keeper {
   /// False when there are no children left.
   bool wait_for_children() {
     for (;;) {
-      KeptStatus ended;
-      const ::pid_t child = ::wait4(-1, &ended.status, WNOHANG, &ended.used);
+      int status = 0;
+      const ::pid_t child = ::waitpid(-1, &status, WNOHANG);
       if (child < 0 && errno == EINTR) continue;
       if (child <= 0) return child == 0;
       if (child != peer_) continue;
       // What is left of its group is none of our children, as far as their parents live.
       ::kill(-peer_, SIGKILL);
       told_ = true;
-      [[maybe_unused]] const ::ssize_t written = ::write(status_end, &ended, sizeof ended);
+      [[maybe_unused]] const ::ssize_t written = ::write(status_end, &status, sizeof status);
     }
   }
 

@@ -10,8 +10,6 @@
 
 namespace opshap::peers {
 
-namespace {
-
 Plugin plugin_of(const std::filesystem::path& folder, Role role) {
   Plugin plugin = read_plugin(folder);
   const std::string is = to_string(plugin.role), wanted = to_string(role);
@@ -21,10 +19,6 @@ Plugin plugin_of(const std::filesystem::path& folder, Role role) {
           "\".");
   return plugin;
 }
-
-}  // namespace
-
-Questions::Questions(const std::filesystem::path& folder, Role role) : Questions(plugin_of(folder, role)) {}
 
 Questions::Questions(Plugin plugin) : plugin_(std::move(plugin)), link_(plugin_) {}
 
@@ -43,8 +37,8 @@ std::int64_t Questions::greeted(std::string_view key, std::int64_t otherwise, st
   }
   if (number < 1 || number > most) {
     const bool bounded = most < std::numeric_limits<std::int64_t>::max();
-    link_.fail(Ending::protocol_error, message("it greets with ", name, "=", number, ", 1 ",
-                                               bounded ? message("to ", most) : "or more", " can be"));
+    link_.fail(Ending::protocol_error, "it greets with ", name, "=", number, ", 1 ",
+               bounded ? message("to ", most) : "or more", " can be");
   }
   return number;
 }
@@ -59,14 +53,12 @@ std::vector<double> Questions::ask(const char* type, const char* wanted, const n
   link_.send(bytes_of(std::move(header), payload));
   try {
     const std::optional<Frame> reply = link_.next(after(plugin_.limits.task_seconds));
-    if (!reply) link_.fail(Ending::timeout, message("no ", wanted, " within ", plugin_.limits.task_seconds, " s"));
+    if (!reply) link_.fail(Ending::timeout, "no ", wanted, " within ", plugin_.limits.task_seconds, " s");
     if (reply->integer("id") != id)
-      throw Malformed("protocol",
-                      message("frame: id=", reply->integer("id"), " (the question is ", id, "). Answer it."));
+      throw Malformed("protocol", "frame: id=", reply->integer("id"), " (the question is ", id, "). Answer it.");
     if (reply->type() == "fail") link_.fail(Ending::fail, "it says: " + last_words(reply->text("reason")));
     if (reply->type() != wanted)
-      throw Malformed("protocol",
-                      message("frame: type=", last_words(reply->type()), " (not ", wanted, "). Correct it."));
+      throw Malformed("protocol", "frame: type=", last_words(reply->type()), " (not ", wanted, "). Correct it.");
     return reply->reals(numbers);
   } catch (const Malformed& error) {
     link_.fail(Ending::protocol_error, error.what());
@@ -86,11 +78,10 @@ void Questions::values(const Coalitions& coalitions, std::size_t first, std::siz
 
 namespace {
 
-/// What a program says of its game.
-class Answers {
+class PeerGame final : public DifferentiableGame {
  public:
-  explicit Answers(const std::filesystem::path& folder)
-      : questions_(folder, Role::game),
+  explicit PeerGame(const std::filesystem::path& folder)
+      : questions_(plugin_of(folder, Role::game)),
         players_(questions_.greeted("players", 0, Coalitions::max_players)),
         batch_(questions_.greeted("max_batch", 4096, std::numeric_limits<std::int64_t>::max())) {
     // What fits into a payload, both ways.
@@ -98,18 +89,11 @@ class Answers {
     batch_ = std::min(batch_, rows);
   }
 
-  std::string name() const { return questions_.name(); }
-  int players() const { return static_cast<int>(players_); }
-  bool has_gradients() const { return questions_.says("gradients"); }
+  int players() const override { return static_cast<int>(players_); }
+  std::string path() const override { return questions_.name(); }
+  const DifferentiableGame* differentiable() const override { return questions_.says("gradients") ? this : nullptr; }
 
-  std::vector<double> values(const Coalitions& coalitions) {
-    const auto lock = questions_.lock();
-    std::vector<double> all(coalitions.size());
-    questions_.values(coalitions, 0, static_cast<std::size_t>(batch_), all);
-    return all;
-  }
-
-  std::vector<double> gradients(std::span<const double> nodes) {
+  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     const auto lock = questions_.lock();
     std::vector<double> all;
     for (const double node : nodes) {
@@ -121,43 +105,19 @@ class Answers {
   }
 
  private:
-  Questions questions_;
-  std::int64_t players_, batch_;
-};
-
-class PeerGame final : public Game {
- public:
-  explicit PeerGame(std::unique_ptr<Answers> answers) : answers_(std::move(answers)) {}
-  int players() const override { return answers_->players(); }
-  std::string path() const override { return answers_->name(); }
-
- private:
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return answers_->values(coalitions); }
-
-  std::unique_ptr<Answers> answers_;
-};
-
-class DifferentiablePeerGame final : public DifferentiableGame {
- public:
-  explicit DifferentiablePeerGame(std::unique_ptr<Answers> answers) : answers_(std::move(answers)) {}
-  int players() const override { return answers_->players(); }
-  std::string path() const override { return answers_->name(); }
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    return answers_->gradients(nodes);
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    const auto lock = questions_.lock();
+    std::vector<double> all(coalitions.size());
+    questions_.values(coalitions, 0, static_cast<std::size_t>(batch_), all);
+    return all;
   }
 
- private:
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return answers_->values(coalitions); }
-
-  std::unique_ptr<Answers> answers_;
+  mutable Questions questions_;
+  std::int64_t players_, batch_;
 };
 
 }  // namespace
 
-std::unique_ptr<Game> peer_game(const std::filesystem::path& folder) {
-  auto answers = std::make_unique<Answers>(folder);
-  if (answers->has_gradients()) return std::make_unique<DifferentiablePeerGame>(std::move(answers));
-  return std::make_unique<PeerGame>(std::move(answers));
-}
+std::unique_ptr<Game> peer_game(const std::filesystem::path& folder) { return std::make_unique<PeerGame>(folder); }
 
 }  // namespace opshap::peers

@@ -15,16 +15,16 @@
 
 namespace opshap::peers {
 
+/// The plugin of a folder. Throws as read_plugin(), and InvalidArgument for a plugin of another role.
+Plugin plugin_of(const std::filesystem::path& folder, Role role);
+
 /// The other direction: this program asks, and the program of a plugin answers, one question after the other.
 ///
 /// A question that fails throws Failure, as does one that takes longer than limits.seconds. The program is not started
 /// again. Threads wait for each other where they hold lock().
 class Questions {
  public:
-  /// Starts the program of a folder. Throws as read_plugin() and Link, and InvalidArgument for a plugin of another
-  /// role.
-  Questions(const std::filesystem::path& folder, Role role);
-  /// The same of a plugin that no file describes.
+  /// Starts the program. Throws as Link.
   explicit Questions(Plugin plugin);
 
   /// "peer:NAME".

@@ -23,9 +23,8 @@ constexpr std::size_t most_questions = 64;
 
 /// The program, and which scenario it has.
 struct Program {
-  template <typename... Which>
-  explicit Program(Which&&... which)
-      : questions(std::forward<Which>(which)...),
+  explicit Program(Plugin plugin)
+      : questions(std::move(plugin)),
         dimension(static_cast<int>(questions.greeted("dimension", 1, 2))),
         inputs(static_cast<int>(questions.greeted("input_channels", 1, 1 << 16))),
         outputs(static_cast<int>(questions.greeted("output_channels", 1, 1 << 16))),
@@ -196,7 +195,7 @@ class PeerOperator final : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> peer_operator(const std::filesystem::path& folder) {
-  return std::make_unique<PeerOperator>(std::make_shared<Program>(folder, Role::op));
+  return peer_operator(plugin_of(folder, Role::op));
 }
 
 std::unique_ptr<Operator> peer_operator(Plugin plugin) {

@@ -233,33 +233,26 @@ extern const std::string_view r_plugin, r_package, r_estimator;
 namespace {
 
 struct TemplateFile {
-  std::string_view path, text;
+  std::string_view language, path, text;
 };
 
-struct Template {
-  std::string_view language;
-  std::vector<TemplateFile> files;
-};
-
-const std::vector<Template>& templates() {
-  static const std::vector<Template> all = {{"python",
-                                             {{"plugin.toml", embedded::python_plugin},
-                                              {"estimator.py", embedded::python_estimator},
-                                              {"opshap_peer/__init__.py", embedded::package_init},
-                                              {"opshap_peer/frames.py", embedded::package_frames},
-                                              {"opshap_peer/estimator.py", embedded::package_estimator},
-                                              {"opshap_peer/questions.py", embedded::package_questions},
-                                              {"opshap_peer/game.py", embedded::package_game},
-                                              {"opshap_peer/operator.py", embedded::package_operator}}},
-                                            {"c++",
-                                             {{"plugin.toml", embedded::cpp_plugin},
-                                              {"run", embedded::cpp_run},
-                                              {"opshap_peer.hpp", embedded::cpp_header},
-                                              {"estimator.cpp", embedded::cpp_estimator}}},
-                                            {"r",
-                                             {{"plugin.toml", embedded::r_plugin},
-                                              {"opshap_peer.R", embedded::r_package},
-                                              {"estimator.R", embedded::r_estimator}}}};
+/// Those of a language stand together.
+const std::vector<TemplateFile>& templates() {
+  static const std::vector<TemplateFile> all = {{"python", "plugin.toml", embedded::python_plugin},
+                                                {"python", "estimator.py", embedded::python_estimator},
+                                                {"python", "opshap_peer/__init__.py", embedded::package_init},
+                                                {"python", "opshap_peer/frames.py", embedded::package_frames},
+                                                {"python", "opshap_peer/estimator.py", embedded::package_estimator},
+                                                {"python", "opshap_peer/questions.py", embedded::package_questions},
+                                                {"python", "opshap_peer/game.py", embedded::package_game},
+                                                {"python", "opshap_peer/operator.py", embedded::package_operator},
+                                                {"c++", "plugin.toml", embedded::cpp_plugin},
+                                                {"c++", "run", embedded::cpp_run},
+                                                {"c++", "opshap_peer.hpp", embedded::cpp_header},
+                                                {"c++", "estimator.cpp", embedded::cpp_estimator},
+                                                {"r", "plugin.toml", embedded::r_plugin},
+                                                {"r", "opshap_peer.R", embedded::r_package},
+                                                {"r", "estimator.R", embedded::r_estimator}};
   return all;
 }
 
@@ -279,19 +272,20 @@ std::string function_of(std::string name) {
 
 std::vector<std::string> template_languages() {
   std::vector<std::string> names;
-  for (const Template& known : templates()) names.emplace_back(known.language);
+  for (const TemplateFile& file : templates()) {
+    if (names.empty() || names.back() != file.language) names.emplace_back(file.language);
+  }
   return names;
 }
 
 void write_template(std::string_view language, const std::filesystem::path& folder) {
-  const auto found = std::find_if(templates().begin(), templates().end(),
-                                  [language](const Template& known) { return known.language == language; });
-  require(found != templates().end(), "peer: --lang=", language, " (has no template).",
-          suggestion(language, template_languages()), " See `opshap peer new --help`.");
+  require(std::ranges::count(templates(), language, &TemplateFile::language) > 0, "peer: --lang=", language,
+          " (has no template).", suggestion(language, template_languages()), " See `opshap peer new --help`.");
   const std::string name = folder.filename().string();
   require(is_plugin_name(name), "peer: name=", name, " (must be 1 to 64 of a-z, 0-9, _ and -). Choose another one.");
   require(!is_there(folder), "peer: folder=", folder.string(), " (is there already). Choose another one.");
-  for (const TemplateFile& file : found->files) {
+  for (const TemplateFile& file : templates()) {
+    if (file.language != language) continue;
     const std::string text = replaced(std::string(file.text), "{{name}}", name);
     write_file(folder / file.path, replaced(text, "{{function}}", function_of(name)));
   }

@@ -19,13 +19,17 @@
 #include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/process.hpp"
 #include "core/threads.hpp"
+#include "peers/peer.hpp"
 
 namespace opshap::peers {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -57,11 +61,6 @@ struct Pipe {
     if (end >= 0) ::close(end);
     end = -1;
   }
-  static int taken(int& end) {
-    const int number = end;
-    end = -1;
-    return number;
-  }
 };
 
 /// Null-terminated, as execve wants it.
@@ -77,9 +76,12 @@ void limit(__rlimit_resource resource, ::rlim_t most) {
   ::setrlimit(resource, &both);
 }
 
+/// Where it runs.
+const char* place_of(const Plugin& plugin) { return plugin.folder.empty() ? "/" : plugin.folder.c_str(); }
+
 /// What the new process does until it is the program: system calls alone, since other threads may hold any lock.
 /// An error number goes to `failed`.
-[[noreturn]] void become(const Launch& launch, char* const* arguments, char* const* environment, int in, int out,
+[[noreturn]] void become(const Plugin& plugin, char* const* arguments, char* const* environment, int in, int out,
                          int log, int failed) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // of the keeper, which has one thread
@@ -89,10 +91,7 @@ void limit(__rlimit_resource resource, ::rlim_t most) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   // Out of the way of 0 to 4 first: a pipe may have one of these numbers.
   constexpr int high = 10;
-  in = ::fcntl(in, F_DUPFD_CLOEXEC, high);
-  out = ::fcntl(out, F_DUPFD_CLOEXEC, high);
-  log = ::fcntl(log, F_DUPFD_CLOEXEC, high);
-  failed = ::fcntl(failed, F_DUPFD_CLOEXEC, high);
+  for (int* number : {&in, &out, &log, &failed}) *number = ::fcntl(*number, F_DUPFD_CLOEXEC, high);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   bool ready = in >= 0 && out >= 0 && log >= 0 && nothing >= 0;
   ready = ready && ::dup2(nothing, 0) == 0 && ::dup2(log, 1) == 1 && ::dup2(log, 2) == 2;
@@ -101,8 +100,10 @@ void limit(__rlimit_resource resource, ::rlim_t most) {
   ::close_range(fd_out + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, 256);
-  if (launch.memory_bytes > 0) limit(RLIMIT_AS, launch.memory_bytes);
-  if (ready && ::chdir(launch.folder.c_str()) == 0) ::execvpe(arguments[0], arguments, environment);
+  constexpr double gib = 1 << 30;
+  const auto memory_bytes = static_cast<::rlim_t>(plugin.limits.memory_gib * gib);
+  if (memory_bytes > 0) limit(RLIMIT_AS, memory_bytes);
+  if (ready && ::chdir(place_of(plugin)) == 0) ::execvpe(arguments[0], arguments, environment);
   const int error = errno;
   [[maybe_unused]] const ::ssize_t told = ::write(failed, &error, sizeof error);
   ::_exit(127);
@@ -141,169 +142,6 @@ bool read_some(int from, std::string& into) {
   if (count > 0) into.append(block.data(), static_cast<std::size_t>(count));
   return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
-
-}  // namespace
-
-Process::Process(const Launch& launch) {
-  std::vector<std::string> command = launch.command, environment;
-  for (const auto& [name, value] : launch.environment) environment.push_back(name + "=" + value);
-  const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
-  Pipe to, from, log, failed, control, status;
-  const std::function<void()> become_peer = [&] {
-    become(launch, arguments.data(), variables.data(), to.read, from.write, log.write, failed.write);
-  };
-  keeper_ = ::fork();
-  if (keeper_ == 0) keep(become_peer, control.read, status.write, failed.write);
-  const int code = errno;
-  if (keeper_ < 0) throw_if_shortage("peer: fork", code);
-  require<EnvironmentError>(keeper_ > 0, "peer: fork (", std::strerror(code), "). Close other programs.");
-  Pipe::close_end(failed.write);
-  Pipe::close_end(status.write);
-  Pipe::close_end(control.read);
-  control_ = Pipe::taken(control.write);
-  told_ = Pipe::taken(status.read);
-  ::fcntl(told_, F_SETFL, O_NONBLOCK);
-  int error = 0;
-  ::ssize_t told = 0;
-  while ((told = ::read(failed.read, &error, sizeof error)) < 0 && errno == EINTR) {
-  }
-  if (told > 0) {
-    reap();
-    throw_if_shortage("peer: fork", error == EAGAIN || error == ENOMEM ? error : 0);
-    throw EnvironmentError(message("peer: command=", launch.command.front(), " (", std::strerror(error), ", in ",
-                                   launch.folder.string(), "). Install it, or correct the command in plugin.toml."));
-  }
-  to_ = Pipe::taken(to.write);
-  from_ = Pipe::taken(from.read);
-  log_ = Pipe::taken(log.read);
-  for (const int end : {to_, from_, log_}) ::fcntl(end, F_SETFL, O_NONBLOCK);
-}
-
-Process::~Process() {
-  end(std::chrono::seconds(0));
-  for (int* end : {&to_, &from_, &log_, &control_, &told_}) Pipe::close_end(*end);
-}
-
-Process::Event Process::read(std::string& into, Clock::time_point deadline) {
-  for (;;) {
-    std::array<pollfd, 2> waiting = {pollfd{from_, POLLIN, 0}, pollfd{log_, POLLIN, 0}};
-    ::poll(waiting.data(), waiting.size(), milliseconds_until(deadline));
-    throw_if_stopped("peer");
-    if (waiting[1].revents != 0) read_log();
-    if (waiting[0].revents != 0) {
-      const std::size_t before = into.size();
-      const bool open = read_some(from_, into);
-      if (into.size() > before) return Event::done;
-      if (!open) return Event::closed;
-    }
-    if (Clock::now() >= deadline) return Event::late;
-  }
-}
-
-Process::Event Process::write(std::string_view bytes, std::string& into, Clock::time_point deadline) {
-  const NoPipeSignal quiet;
-  while (!bytes.empty()) {
-    const bool hungry = into.size() < most_unread;
-    std::array<pollfd, 3> waiting = {pollfd{to_, POLLOUT, 0}, pollfd{log_, POLLIN, 0},
-                                     pollfd{hungry ? from_ : -1, POLLIN, 0}};
-    ::poll(waiting.data(), waiting.size(), milliseconds_until(deadline));
-    throw_if_stopped("peer");
-    if (waiting[1].revents != 0) read_log();
-    if (waiting[2].revents != 0 && !read_some(from_, into)) return Event::closed;
-    if (waiting[0].revents != 0) {
-      const ::ssize_t count = ::write(to_, bytes.data(), bytes.size());
-      if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-      if (count < 0 && errno != EAGAIN && errno != EINTR) return Event::closed;
-    }
-    if (!bytes.empty() && Clock::now() >= deadline) return Event::late;
-  }
-  return Event::done;
-}
-
-void Process::read_log() {
-  std::string text;
-  if (!read_some(log_, text)) Pipe::close_end(log_);
-  if (verbosity() == Verbosity::verbose) std::cerr << text;
-  log_text_ += text;
-  if (log_text_.size() > log_bytes) log_text_.erase(0, log_text_.size() - log_bytes);
-}
-
-bool Process::has_ended() {
-  if (ended_) return true;
-  const ::ssize_t count = ::read(told_, &ended_.emplace(), sizeof(KeptStatus));
-  if (count == sizeof(KeptStatus)) return true;
-  const bool goes_on = count < 0 && (errno == EAGAIN || errno == EINTR);
-  ended_.reset();
-  if (!goes_on) ended_ = KeptStatus{.status = SIGKILL};  // the keeper itself was killed, and the peer with it
-  return !goes_on;
-}
-
-bool Process::ends_before(Clock::time_point deadline) {
-  while (!reaped_ && !has_ended()) {
-    if (Clock::now() >= deadline) return false;
-    if (log_ >= 0) read_log();  // a full pipe would keep it from ending
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  if (!reaped_) reap();
-  return true;
-}
-
-void Process::signal(int number) const {
-  const auto byte = static_cast<unsigned char>(number);
-  const NoPipeSignal quiet;
-  if (!reaped_) [[maybe_unused]]
-    const ::ssize_t sent = ::write(control_, &byte, 1);
-}
-
-void Process::end(std::chrono::duration<double> patience) {
-  if (reaped_) return;
-  Pipe::close_end(to_);
-  const auto soon = [patience] { return Clock::now() + std::chrono::duration_cast<Clock::duration>(patience); };
-  if (ends_before(soon())) return;
-  signal(SIGTERM);
-  if (ends_before(soon())) return;
-  killed_ = true;
-  reap();
-}
-
-/// The keeper ends what is left of the peer, and then itself. One that the peer has stopped is not waited for long.
-void Process::reap() {
-  Pipe::close_end(control_);
-  constexpr std::chrono::seconds patience(6);
-  const Clock::time_point deadline = Clock::now() + patience;
-  bool asked = true;
-  while (::waitpid(keeper_, nullptr, asked ? WNOHANG : 0) == 0) {
-    if (Clock::now() >= deadline) asked = ::kill(keeper_, SIGKILL) != 0;
-    if (log_ >= 0) read_log();  // a full pipe would keep it from ending
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  has_ended();
-  if (log_ >= 0) read_log();
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  const KeptStatus ended = ended_.value_or(KeptStatus{.status = SIGKILL});
-  status_ = ended.status;
-  usage_ = {.cpu_seconds = seconds(ended.used.ru_utime) + seconds(ended.used.ru_stime),
-            .most_memory_kib = ended.used.ru_maxrss};
-  ended_ = ended;
-  Pipe::close_end(told_);
-  reaped_ = true;
-}
-
-std::string Process::how_it_ended() const {
-  if (!reaped_) return "";
-  if (WIFSIGNALED(status_)) return message("signal ", WTERMSIG(status_), " (", ::strsignal(WTERMSIG(status_)), ")");
-  return message("exit code ", WEXITSTATUS(status_));
-}
-
-bool Process::killed_by_others() const {
-  return reaped_ && !killed_ && WIFSIGNALED(status_) && WTERMSIG(status_) == SIGKILL;
-}
-
-namespace fs = std::filesystem;
-
-namespace {
 
 std::atomic<bool> in_sandbox{false};
 
@@ -367,9 +205,7 @@ std::vector<std::string> sandboxed(const std::set<fs::path>& readable, const fs:
 /// Whether the system lets bubblewrap start a program at all.
 bool is_allowed() {
   std::vector<std::string> command = sandboxed({}, "/usr", {"true"});
-  std::vector<char*> arguments;
-  for (std::string& word : command) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = pointers(command);
   const ::pid_t probe = ::fork();
   if (probe == 0) {
     ::close(STDERR_FILENO);
@@ -380,7 +216,160 @@ bool is_allowed() {
   return probe > 0 && ::waitpid(probe, &status, 0) == probe && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// The command that starts the program of a plugin: its own one, or in a sandbox.
+std::vector<std::string> command_of(const Plugin& plugin) {
+  return in_sandbox ? sandboxed(readable_of(plugin), plugin.folder, plugin.command) : plugin.command;
+}
+
 }  // namespace
+
+Process::Process(const Plugin& plugin) {
+  std::vector<std::string> command = command_of(plugin), environment;
+  for (const auto& [name, value] : environment_of(plugin)) environment.push_back(name + "=" + value);
+  const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
+  Pipe to, from, log, failed, control, status;
+  const std::function<void()> become_peer = [&] {
+    become(plugin, arguments.data(), variables.data(), to.read, from.write, log.write, failed.write);
+  };
+  keeper_ = ::fork();
+  if (keeper_ == 0) keep(become_peer, control.read, status.write, failed.write);
+  const int code = errno;
+  if (keeper_ < 0) throw_if_shortage("peer: fork", code);
+  require<EnvironmentError>(keeper_ > 0, "peer: fork (", std::strerror(code), "). Close other programs.");
+  Pipe::close_end(failed.write);
+  Pipe::close_end(status.write);
+  Pipe::close_end(control.read);
+  control_ = std::exchange(control.write, -1);
+  told_ = std::exchange(status.read, -1);
+  ::fcntl(told_, F_SETFL, O_NONBLOCK);
+  int error = 0;
+  ::ssize_t told = 0;
+  while ((told = ::read(failed.read, &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  if (told > 0) {
+    reap();
+    throw_if_shortage("peer: fork", error == EAGAIN || error == ENOMEM ? error : 0);
+    throw EnvironmentError(message("peer: command=", command.front(), " (", std::strerror(error), ", in ",
+                                   place_of(plugin), "). Install it, or correct the command in plugin.toml."));
+  }
+  to_ = std::exchange(to.write, -1);
+  from_ = std::exchange(from.read, -1);
+  log_ = std::exchange(log.read, -1);
+  for (const int end : {to_, from_, log_}) ::fcntl(end, F_SETFL, O_NONBLOCK);
+}
+
+Process::~Process() {
+  end(std::chrono::seconds(0));
+  for (int* end : {&to_, &from_, &log_, &control_, &told_}) Pipe::close_end(*end);
+}
+
+Process::Event Process::read(std::string& into, Clock::time_point deadline) {
+  for (;;) {
+    std::array<pollfd, 2> waiting = {pollfd{from_, POLLIN, 0}, pollfd{log_, POLLIN, 0}};
+    ::poll(waiting.data(), waiting.size(), milliseconds_until(deadline));
+    throw_if_stopped("peer");
+    if (waiting[1].revents != 0) read_log();
+    if (waiting[0].revents != 0) {
+      const std::size_t before = into.size();
+      const bool open = read_some(from_, into);
+      if (into.size() > before) return Event::done;
+      if (!open) return Event::closed;
+    }
+    if (Clock::now() >= deadline) return Event::late;
+  }
+}
+
+Process::Event Process::write(std::string_view bytes, std::string& into, Clock::time_point deadline) {
+  const NoPipeSignal quiet;
+  while (!bytes.empty()) {
+    const bool hungry = into.size() < most_unread;
+    std::array<pollfd, 3> waiting = {pollfd{to_, POLLOUT, 0}, pollfd{log_, POLLIN, 0},
+                                     pollfd{hungry ? from_ : -1, POLLIN, 0}};
+    ::poll(waiting.data(), waiting.size(), milliseconds_until(deadline));
+    throw_if_stopped("peer");
+    if (waiting[1].revents != 0) read_log();
+    if (waiting[2].revents != 0 && !read_some(from_, into)) return Event::closed;
+    if (waiting[0].revents != 0) {
+      const ::ssize_t count = ::write(to_, bytes.data(), bytes.size());
+      if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+      if (count < 0 && errno != EAGAIN && errno != EINTR) return Event::closed;
+    }
+    if (!bytes.empty() && Clock::now() >= deadline) return Event::late;
+  }
+  return Event::done;
+}
+
+void Process::read_log() {
+  std::string text;
+  if (!read_some(log_, text)) Pipe::close_end(log_);
+  if (verbosity() == Verbosity::verbose) std::cerr << text;
+  log_text_ += text;
+  if (log_text_.size() > log_bytes) log_text_.erase(0, log_text_.size() - log_bytes);
+}
+
+bool Process::has_ended() {
+  if (status_) return true;
+  int status = 0;
+  const ::ssize_t count = ::read(told_, &status, sizeof status);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  status_ = count == sizeof status ? status : SIGKILL;  // the keeper itself was killed, and the peer with it
+  return true;
+}
+
+bool Process::ends_before(Clock::time_point deadline) {
+  while (!reaped_ && !has_ended()) {
+    if (Clock::now() >= deadline) return false;
+    if (log_ >= 0) read_log();  // a full pipe would keep it from ending
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  if (!reaped_) reap();
+  return true;
+}
+
+void Process::signal(int number) const {
+  const auto byte = static_cast<unsigned char>(number);
+  const NoPipeSignal quiet;
+  if (!reaped_) [[maybe_unused]]
+    const ::ssize_t sent = ::write(control_, &byte, 1);
+}
+
+void Process::end(std::chrono::duration<double> patience) {
+  if (reaped_) return;
+  Pipe::close_end(to_);
+  const auto soon = [patience] { return Clock::now() + std::chrono::duration_cast<Clock::duration>(patience); };
+  if (ends_before(soon())) return;
+  signal(SIGTERM);
+  if (ends_before(soon())) return;
+  killed_ = true;
+  reap();
+}
+
+/// The keeper ends what is left of the peer, and then itself. One that the peer has stopped is not waited for long.
+void Process::reap() {
+  Pipe::close_end(control_);
+  constexpr std::chrono::seconds patience(6);
+  const Clock::time_point deadline = Clock::now() + patience;
+  bool asked = true;
+  while (::waitpid(keeper_, nullptr, asked ? WNOHANG : 0) == 0) {
+    if (Clock::now() >= deadline) asked = ::kill(keeper_, SIGKILL) != 0;
+    if (log_ >= 0) read_log();  // a full pipe would keep it from ending
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (!has_ended()) status_ = SIGKILL;
+  if (log_ >= 0) read_log();
+  Pipe::close_end(told_);
+  reaped_ = true;
+}
+
+std::string Process::how_it_ended() const {
+  if (!reaped_) return "";
+  if (WIFSIGNALED(*status_)) return message("signal ", WTERMSIG(*status_), " (", ::strsignal(WTERMSIG(*status_)), ")");
+  return message("exit code ", WEXITSTATUS(*status_));
+}
+
+bool Process::killed_by_others() const {
+  return reaped_ && !killed_ && WIFSIGNALED(*status_) && WTERMSIG(*status_) == SIGKILL;
+}
 
 void set_sandbox(bool on) {
   if (on) {
@@ -394,9 +383,5 @@ void set_sandbox(bool on) {
 }
 
 bool uses_sandbox() { return in_sandbox; }
-
-std::vector<std::string> command_of(const Plugin& plugin) {
-  return in_sandbox ? sandboxed(readable_of(plugin), plugin.folder, plugin.command) : plugin.command;
-}
 
 }  // namespace opshap::peers

@@ -3,34 +3,15 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "peers/peer.hpp"
 #include "peers/plugin.hpp"
 
 namespace opshap::peers {
 
 using Clock = std::chrono::steady_clock;
-
-/// What to start.
-struct Launch {
-  std::filesystem::path folder;                    ///< where it runs
-  std::vector<std::string> command;                ///< program and arguments; a program without '/' is sought in PATH
-  std::map<std::string, std::string> environment;  ///< all of it
-  std::uint64_t memory_bytes = 0;                  ///< of address space; 0: no limit
-};
-
-/// What a process has used until its end.
-struct Usage {
-  double cpu_seconds = 0;
-  std::int64_t most_memory_kib = 0;  ///< the largest resident set
-};
 
 /// A program of its own process group, with two pipes: its file descriptor 3 brings bytes from us, 4 takes bytes to us.
 ///
@@ -40,8 +21,9 @@ struct Usage {
 /// stops its own keeper first outruns that, and so does what another program starts for it.
 class Process {
  public:
-  /// Throws EnvironmentError when there is no such program, or the system has no more pipes or processes.
-  explicit Process(const Launch& launch);
+  /// Starts the program of a plugin in its folder, by its own command or in a sandbox; a program without '/' is sought
+  /// in PATH. Throws EnvironmentError when there is no such program, or the system has no more pipes or processes.
+  explicit Process(const Plugin& plugin);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -71,8 +53,6 @@ class Process {
   bool killed_by_others() const;
   /// The end of what it printed.
   const std::string& log() const { return log_text_; }
-  /// Zero while it runs.
-  Usage usage() const { return usage_; }
 
  private:
   bool has_ended();
@@ -81,11 +61,9 @@ class Process {
 
   ::pid_t keeper_ = -1;
   int to_ = -1, from_ = -1, log_ = -1;
-  int control_ = -1, told_ = -1;     ///< to the keeper, and from it
-  std::optional<KeptStatus> ended_;  ///< once it has told
+  int control_ = -1, told_ = -1;  ///< to the keeper, and from it
+  std::optional<int> status_;     ///< as of waitpid(), once the keeper has told
   bool reaped_ = false, killed_ = false;
-  int status_ = 0;
-  Usage usage_;
   std::string log_text_;
 };
 
@@ -100,8 +78,5 @@ void set_sandbox(bool on);
 
 /// Whether it is set.
 bool uses_sandbox();
-
-/// The command that starts the program of a plugin: its own one, or in a sandbox.
-std::vector<std::string> command_of(const Plugin& plugin);
 
 }  // namespace opshap::peers
