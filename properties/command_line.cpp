@@ -64,7 +64,7 @@ TEST_F(CommandLine, BrokenGamesAreRefusedWithTheirKey) {
 
 TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
   const std::string game = file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})");
-  const nlohmann::json json = answer("attribute --game " + game + " --method exact --json");
+  const nlohmann::json json = answer("attribute --game " + game + " --method exact");
   for (const char* key : {"method", "players", "values", "standard_errors", "empty", "grand", "efficiency_gap",
                           "distinct", "evaluations", "seed", "seconds", "exact"})
     EXPECT_TRUE(json.contains(key)) << key;
@@ -102,7 +102,7 @@ TEST_F(CommandLine, RegressionsThatAreNotDeterminedAreRefusedOrAnsweredWithTheLe
   expect_refusal("attribute --game unanimity_sum --players 64 --budget 128 --method kernel_shap_paired", 2,
                  "--minimum-norm");
   expect_refusal(ask + "kernel_shap_unbiased --minimum-norm", 2, "--minimum-norm");
-  const nlohmann::json found = answer(ask + "kernel_shap_paired --minimum-norm --json");
+  const nlohmann::json found = answer(ask + "kernel_shap_paired --minimum-norm");
   EXPECT_TRUE(found["standard_errors"].is_null());
   EXPECT_EQ(9, found["minimum_norm"]["rank"]);
   EXPECT_EQ(39, found["minimum_norm"]["needed_rank"]);

@@ -31,7 +31,7 @@ double norm(const std::vector<double>& values) {
 }
 
 TEST_F(ReferenceCommand, PrintsValuesWithTheErrorThatWasAskedFor) {
-  const json found = answer(reference + " --relative-error 0.05 --json -q");
+  const json found = answer(reference + " --relative-error 0.05 -q");
   EXPECT_EQ("certified", found["method"]);
   EXPECT_EQ(24, found["players"]);
   EXPECT_LE(found["relative_error"].get<double>(), 0.05);
@@ -45,13 +45,13 @@ TEST_F(ReferenceCommand, PrintsValuesWithTheErrorThatWasAskedFor) {
 }
 
 TEST_F(ReferenceCommand, WritesTheSameAsItPrints) {
-  const json printed = answer(reference + " --relative-error 0.05 --json -q --out " + path("reference.json"));
+  const json printed = answer(reference + " --relative-error 0.05 -q --out " + path("reference.json"));
   EXPECT_EQ(printed, json::parse(read_file(path("reference.json"))));
 }
 
 TEST_F(ReferenceCommand, IsExactForFewPlayers) {
   const std::string game = file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})");
-  const json found = answer("reference --game " + game + " --json");
+  const json found = answer("reference --game " + game);
   EXPECT_EQ("exact", found["method"]);
   EXPECT_EQ(0, found["relative_error"]);
   EXPECT_TRUE(found["cross_check"].is_null());
@@ -72,7 +72,7 @@ TEST_F(ReferenceCommand, CertifiesTheNearerOfTwoAttributions) {
   ASSERT_EQ(0, shell(OPSHAP_BINARY_DIR "/opshap attribute " + family +
                      " --method kernel_shap_paired --budget 300000 --json > " + path("good.json"))
                    .code);
-  const std::string certify = reference + " --relative-error 0.03 --json -q --certify ";
+  const std::string certify = reference + " --relative-error 0.03 -q --certify ";
   EXPECT_EQ("reference is nearer", answer(certify + path("poor.json"))["certification"]["verdict"]);
   EXPECT_EQ("attribution is nearer", answer(certify + path("good.json"))["certification"]["verdict"]);
 }
@@ -97,8 +97,7 @@ TEST_F(ReferenceCommand, RefusesWhatCannotWork) {
 }
 
 TEST_F(CompareCommand, HasARowForEveryRunWithTheContractsKeys) {
-  const json found =
-      answer(compare + " --methods permutation,kernel_shap_paired --budgets 2n,2^8..2^9 --repeats 3 --json -q");
+  const json found = answer(compare + " --methods permutation,kernel_shap_paired --budgets 2n,2^8..2^9 --repeats 3 -q");
   EXPECT_EQ((std::vector<std::int64_t>{48, 256, 512}), found["budgets"].get<std::vector<std::int64_t>>());
   ASSERT_EQ(2u * 3u * 3u, found["rows"].size());
   for (const json& row : found["rows"]) {
@@ -142,7 +141,7 @@ TEST_F(CompareCommand, LeavesAFolderThatStandsForItself) {
 TEST_F(CompareCommand, MarksExactMethodsAndSaysWhyOthersHaveNoScore) {
   const json found = answer(
       "compare --game additive_game --players 20 --methods permutation_antithetic,kernel_shap --budgets 24,80 "
-      "--repeats 2 --json -q");
+      "--repeats 2 -q");
   EXPECT_TRUE(found["ranks"].empty());
   ASSERT_FALSE(found["exact"].empty());
   EXPECT_EQ("guarantee", found["exact"][0]["why"]);
@@ -163,9 +162,9 @@ TEST_F(CompareCommand, SaysWhoSpendsLessThanTheBudget) {
 TEST_F(CompareCommand, ScoresMinimumNormSolutionsOnRequestWithoutPromisesOfExactness) {
   const std::string command =
       "compare --game additive_game --players 20 --methods kernel_shap,permutation --budgets 16 --repeats 2 -q";
-  const json refused = answer(command + " --json");
+  const json refused = answer(command);
   EXPECT_TRUE(refused["rows"][0]["nrmse"]["value"].is_null());
-  const json found = answer(command + " --minimum-norm --json");
+  const json found = answer(command + " --minimum-norm");
   EXPECT_EQ(true, found["minimum_norm"]);
   EXPECT_EQ("kernel_shap", found["rows"][0]["method"]);
   EXPECT_GT(found["rows"][0]["nrmse"].get<double>(), 0.01);
@@ -221,9 +220,8 @@ TEST_F(CompareCommand, RefusesABaselineOfAnotherGame) {
 }
 
 TEST_F(CompareCommand, TakesEveryEstimatorForAll) {
-  const json found =
-      answer("compare --game additive_game --players 6 --methods all --budgets 40 --repeats 1 --json -q");
-  EXPECT_EQ(found["methods"].size(), answer("list estimators --json")["entries"].size());
+  const json found = answer("compare --game additive_game --players 6 --methods all --budgets 40 --repeats 1 -q");
+  EXPECT_EQ(found["methods"].size(), answer("list estimators")["entries"].size());
   expect_refusal("compare --game additive_game --players 6 --methods all,permutation --budgets 40", 2, "given twice");
 }
 

@@ -44,13 +44,13 @@ constexpr const char* quick =
 
 TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
   const std::string own = path("own.safetensors");
-  const Json answer = told("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
-                           " --samples 64 --config " + file("quick.toml", quick) + " --out " + own + " -q");
-  EXPECT_EQ("mean_field", answer.at("target"));
+  const Json found = answer("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
+                            " --samples 64 --config " + file("quick.toml", quick) + " --out " + own + " -q");
+  EXPECT_EQ("mean_field", found.at("target"));
   // 64 games and 2 for validation: two passes of 6, and v(N) and v(∅) with the labels and for the normalisation.
-  EXPECT_EQ(66 * 16, answer.at("operator_evaluations"));
-  ASSERT_EQ(2u, answer.at("held_out").size());
-  for (const Json& row : answer.at("held_out")) {
+  EXPECT_EQ(66 * 16, found.at("operator_evaluations"));
+  ASSERT_EQ(2u, found.at("held_out").size());
+  for (const Json& row : found.at("held_out")) {
     EXPECT_EQ(2, row.at("inputs"));
     EXPECT_GT(row.at("nrmse"), 0);
     EXPECT_LE(row.at("interval")[0], row.at("nrmse"));
@@ -73,8 +73,8 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
   const auto values = [](const Outcome& outcome) {
     return Json::parse(outcome.out).at("values").get<std::vector<std::vector<double>>>().at(0);
   };
-  const std::vector<double> found = values(region), a = values(fifth), b = values(sixth);
-  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR((a[i] + b[i]) / 2, found[i], 1e-5) << "float32 sums";
+  const std::vector<double> mean = values(region), a = values(fifth), b = values(sixth);
+  for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR((a[i] + b[i]) / 2, mean[i], 1e-5) << "float32 sums";
   const Outcome again =
       opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
              path("quick.toml") + " --out " + own + " --seed 2 --json -q");
@@ -86,7 +86,7 @@ TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
   const std::string profile = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/small_burgers.toml";
   const std::string train = "train explainer --data " + (run_ / "data" / "burgers1d.h5").string() + " --operator " +
                             backbone() + " --profile " + profile + " --out " + path("trained");
-  const Json rows = told(train + " -q").at("held_out");
+  const Json rows = answer(train + " -q").at("held_out");
   ASSERT_EQ(1u, rows.size()) << "at the coarsest resolution";
   EXPECT_EQ(Json::parse("[16]"), rows[0].at("shape"));
   EXPECT_LT(rows[0].at("mean_field_nrmse").get<double>(), rows[0].at("nrmse").get<double>())
@@ -97,7 +97,7 @@ TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
   const std::string reproduce = "reproduce --profile " + profile + " --config " +
                                 file("mean.toml", "[evaluation]\nmethods = ['mean_field']\ncurves = []\n") + " --out " +
                                 path("run");
-  const Json errors = told(reproduce + " -q").at("errors");
+  const Json errors = answer(reproduce + " -q").at("errors");
   ASSERT_EQ(2u, errors.size());
   for (const Json& row : errors) EXPECT_LT(row.at("mean_field_nrmse").get<double>(), row.at("nrmse").get<double>());
   EXPECT_TRUE(contains(opshap(reproduce + " -q").out, "mean field's"));

@@ -25,6 +25,14 @@ rc::Gen<std::vector<double>> dyadics(std::size_t count) {
 
 rc::Gen<double> offset() { return rc::gen::weightedOneOf<double>({{3, dyadic()}, {1, rc::gen::just(1e6)}}); }
 
+/// Adds to the value of each coalition, a player at a time, that of the coalition without the player, times a factor.
+void add_without_each_player(Table& table, double factor) {
+  for (int player = 0; player < table.players; ++player) {
+    for (std::size_t mask = 0; mask < table.values.size(); ++mask)
+      if (mask >> player & 1) table.values[mask] += factor * table.values[mask ^ (std::size_t{1} << player)];
+  }
+}
+
 /// The table with the Möbius coefficients given for coalitions of at most `order` players, 0 for larger ones.
 rc::Gen<Table> of_order(int players, int order) {
   const std::size_t all = std::size_t{1} << players;
@@ -35,11 +43,7 @@ rc::Gen<Table> of_order(int players, int order) {
           if (std::popcount(mask) > order) table.values[mask] = 0;
         }
         table.values[0] = empty;
-        for (int player = 0; player < players; ++player) {
-          for (std::size_t mask = 0; mask < table.values.size(); ++mask) {
-            if (mask >> player & 1) table.values[mask] += table.values[mask ^ (std::size_t{1} << player)];
-          }
-        }
+        add_without_each_player(table, 1);
         return table;
       },
       dyadics(all), offset());
@@ -69,11 +73,7 @@ std::ostream& operator<<(std::ostream& out, const NullPlayerGame& game) {
 }
 
 Table moebius_coefficients(Table table) {
-  for (int player = 0; player < table.players; ++player) {
-    for (std::size_t mask = 0; mask < table.values.size(); ++mask) {
-      if (mask >> player & 1) table.values[mask] -= table.values[mask ^ (std::size_t{1} << player)];
-    }
-  }
+  add_without_each_player(table, -1);
   return table;
 }
 

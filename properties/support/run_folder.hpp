@@ -14,7 +14,7 @@ inline std::string without_checksum(const std::string& line) {
   return std::regex_replace(line, std::regex(",\"crc32c\":\"[0-9a-f]{8}\""), "");
 }
 
-/// Tests that read and write a run's files, in a folder of their own that goes with them.
+/// Tests that read and write files, such as those of a run, in a folder of their own that goes with them.
 class RunFolder : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_); }
