@@ -25,6 +25,7 @@
 #include "support/networks.hpp"
 #include "support/operator_golden.hpp"
 #include "support/refusal.hpp"
+#include "support/small_gino.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -181,25 +182,11 @@ TEST(Gino, GivesTheGoldenValuesOfTheReferencesNeighbours) {
   }
 }
 
-/// The settings of reference_data/generate/neuraloperator_gino.py.
-operators::GinoConfig fixture_config(int in_channels, int out_channels, const char* in, const char* out) {
-  return {.n_modes = {6, 4},
-          .hidden_channels = 12,
-          .n_layers = 2,
-          .in_channels = in_channels,
-          .out_channels = out_channels,
-          .in_transform = in,
-          .out_transform = out,
-          .in_radius = 0.16,
-          .out_radius = 0.16,
-          .latent_shape = {12, 12}};
-}
-
 TEST(Gino, ComputesWhatNeuraloperatorComputes) {
   const std::vector<std::pair<std::string, operators::GinoConfig>> cases = {
-      {"gino_nonlinear", fixture_config(2, 2, "nonlinear", "nonlinear")},
-      {"gino_linear", fixture_config(1, 1, "linear", "linear")},
-      {"gino_mixed", fixture_config(2, 1, "nonlinear", "linear")}};
+      {"gino_nonlinear", fixture_gino(2, 2, "nonlinear", "nonlinear")},
+      {"gino_linear", fixture_gino(1, 1, "linear", "linear")},
+      {"gino_mixed", fixture_gino(2, 1, "nonlinear", "linear")}};
   for (const auto& [name, config] : cases) {
     const data::NpyArray output =
         data::read_npy(OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/" + name + "_output.npy");  // [2, 150, C]
@@ -216,26 +203,6 @@ TEST(Gino, ComputesWhatNeuraloperatorComputes) {
   }
 }
 
-operators::GinoConfig small_config(const char* in = "nonlinear", const char* out = "nonlinear") {
-  operators::GinoConfig config = fixture_config(2, 2, in, out);
-  config.fno_in_channels = 2;
-  config.latent_shape = {9, 7};
-  config.mesh_box = {-1, 1, 0, 2};
-  return config;
-}
-
-/// Points in the box of the small network. One of them, number 0, is far from the others.
-Domain small_mesh() {
-  std::vector<double> places = random_numbers(24, 5);
-  for (std::size_t i = 0; i < places.size(); i += 2) {
-    places[i] = 1.4 * places[i] - 0.4;
-    places[i + 1] *= 2;
-  }
-  places[0] = -1;
-  places[1] = 0;
-  return mesh_of(places);
-}
-
 std::unique_ptr<operators::Gino> small_network(const operators::GinoConfig& config) {
   auto network = std::make_unique<operators::Gino>(config, torch::kFloat64);
   operators::initialise(*network, 2);
@@ -245,7 +212,7 @@ std::unique_ptr<operators::Gino> small_network(const operators::GinoConfig& conf
 
 /// One point is a mesh as well. A query without latent neighbours gets the projection of nothing.
 TEST(Gino, TakesOnePointAndNoNeighbours) {
-  operators::GinoConfig config = small_config();
+  operators::GinoConfig config = small_gino();
   config.out_radius = 1e-3;
   const auto network = small_network(config);
   const Domain one = mesh_of({0.013, 1.017});
@@ -259,7 +226,7 @@ TEST(Gino, TakesOnePointAndNoNeighbours) {
 }
 
 TEST(Gino, TakesNeighboursFromElsewhere) {
-  const auto network = small_network(small_config());
+  const auto network = small_network(small_gino());
   const Domain domain = small_mesh();
   const auto exact = network->mesh(domain);
   const FieldBatch input = random_fields(domain, 1, 2, 4);
@@ -275,7 +242,7 @@ TEST(Gino, TakesNeighboursFromElsewhere) {
 }
 
 TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
-  const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
+  const auto op = operators::untrained_operator(small_gino(), 1, networks::Precision::float64);
   const FieldBatch input = random_fields(small_mesh(), 1, 2, 5), baseline = random_fields(small_mesh(), 1, 2, 6);
   EXPECT_TRUE(contains(op->coalition_path(), "sparse"));
   for (const int players : {12, 4}) {
@@ -299,7 +266,7 @@ TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
 }
 
 TEST(Gino, HasAConfigThatIsReadBackAndNoParametersOfAnother) {
-  const operators::GinoConfig config = small_config();
+  const operators::GinoConfig config = small_gino();
   EXPECT_EQ(config, operators::GinoConfig::parse(config));
 
   const auto kind = operators::architecture("gino");
@@ -309,7 +276,7 @@ TEST(Gino, HasAConfigThatIsReadBackAndNoParametersOfAnother) {
 }
 
 TEST(Gino, RefusesPointsInOnePlaceAndPointsOutsideOfItsBox) {
-  const auto network = small_network(small_config());
+  const auto network = small_network(small_gino());
   EXPECT_THROW(network->mesh(mesh_of({0, 1, 0.5, 1, 0, 1})), InvalidArgument);
   EXPECT_THROW(network->mesh(mesh_of({0, 1, 1.01, 1})), InvalidArgument);
   EXPECT_THROW(network->mesh(mesh_of({0, 1, 1, -0.01})), InvalidArgument);

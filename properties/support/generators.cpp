@@ -1,6 +1,8 @@
 #include "support/generators.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 #include <ostream>
 #include <utility>
 
@@ -94,6 +96,19 @@ std::unique_ptr<Game> as_game(const Table& table) {
 Table as_table(const Game& game) {
   return {.players = game.players(),
           .values = game.values(Coalitions::enumerate(game.players(), 0, std::uint64_t{1} << game.players()))};
+}
+
+std::unique_ptr<SolvedGame> random_interactions(int players, std::size_t count, double empty, Rng& rng,
+                                                const std::function<std::uint64_t()>& size) {
+  std::vector<games::UnanimityTerm> terms(count);
+  for (games::UnanimityTerm& term : terms) {
+    term.coalition.resize(static_cast<std::size_t>(players));
+    std::iota(term.coalition.begin(), term.coalition.end(), 0);
+    rng.shuffle(term.coalition);
+    term.coalition.resize(std::min(term.coalition.size(), static_cast<std::size_t>(size())));
+    term.coefficient = rng.normal();
+  }
+  return games::unanimity_sum(players, std::move(terms), empty);
 }
 
 Table dual(const Table& table) {
