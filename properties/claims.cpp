@@ -52,7 +52,7 @@ std::vector<reporting::JudgedClaim> judged(const runs::Results& results) {
 
 const reporting::Claim& claim_of(const std::string& id) {
   const auto& all = reporting::claims::all();
-  return *std::find_if(all.begin(), all.end(), [&id](const reporting::Claim& claim) { return claim.id == id; });
+  return *std::ranges::find(all, id, &reporting::Claim::id);
 }
 
 Judgement judge_one(const std::string& id, const runs::Run& run) {
@@ -146,13 +146,10 @@ TEST(Claims, AreJudgedByRowsThatSupportThemAndByRowsThatContradictThem) {
 
 TEST(Claims, AreNotTestableByRowsThatCannotTell) {
   runs::Results results;  // one failed attribution at one n: nothing is known of anybody's quality
-  runs::AttributionRow row;
+  runs::AttributionRow row{{.method = "stratified", .access = "values", .budget = 100}};
   row.pde = "burgers1d";
   row.players = 24;
   row.shape = {24};
-  row.method = "stratified";
-  row.access = "values";
-  row.budget = 100;
   set_undefined(row, "budget too small");
   row.reference = "permutation_antithetic";
   row.reference_error = Measured::of(0.01);
@@ -406,18 +403,16 @@ TEST(Claims, AreJudgedOnGridsWithAGoodOperatorAndAGoodReference) {
 
   runs::Run bad_reference = run_of(results);
   bad_reference.settings = {{"reference_error", "0.01"}};
-  for (runs::AttributionRow& row : bad_reference.results.attributions)
-    if (row.players == 64) row.reference_error = Measured::of(0.051);
-  EXPECT_EQ(Verdict::reproduced, judge_one("low_error", bad_reference).verdict);
-  for (runs::AttributionRow& row : bad_reference.results.attributions)
-    if (row.players == 64) row.reference_error = Measured::of(0.049);
-  EXPECT_EQ(Verdict::not_reproduced, judge_one("low_error", bad_reference).verdict);
+  for (const auto& [error, verdict] :
+       {std::pair(0.051, Verdict::reproduced), std::pair(0.049, Verdict::not_reproduced)}) {
+    for (runs::AttributionRow& row : bad_reference.results.attributions)
+      if (row.players == 64) row.reference_error = Measured::of(error);
+    EXPECT_EQ(verdict, judge_one("low_error", bad_reference).verdict) << error;
+  }
 
   for (runs::OperatorRow& row : results.operators) row.relative_errors.assign(10, Measured::of(0.28));
   for (const reporting::JudgedClaim& claim : judged(results))
-    if (!claim.claim.check) {
-      EXPECT_FALSE(claim.judgement.value) << claim.claim.id;
-    }
+    EXPECT_FALSE(claim.judgement.value && !claim.claim.check) << claim.claim.id;
   EXPECT_EQ(Verdict::reproduced, judge_one("normalisation_is_exact", results).verdict)
       << "a test of the program needs no good operator";
 }
@@ -537,7 +532,7 @@ TEST(Claims, ThatHoldInEveryCorrectRunAreBrokenByRowsThatContradictThem) {
     runs::Results results = base;
     claim_examples().at(std::string(claim.id)).contradicts(results);
     const std::vector<std::string> broken = reporting::broken_checks(judged(results));
-    EXPECT_NE(broken.end(), std::find(broken.begin(), broken.end(), claim.id)) << claim.id;
+    EXPECT_NE(broken.end(), std::ranges::find(broken, claim.id)) << claim.id;
   }
   EXPECT_EQ(4, checks);
   EXPECT_EQ(std::vector<std::string>{}, reporting::broken_checks(judged({.attributions = {base.attributions.front()}})))

@@ -86,13 +86,9 @@ TEST(Density, IsToldOfCoarseGridsAlone) {
   DensityConfig plain = config("query_angle", false, 0), told = plain;
   told.trained_at = {16, 32};
   told.fine_from = 64;
-  told.network = operators::FnoConfig{.n_modes = {8},
-                                      .hidden_channels = 16,
-                                      .n_layers = 3,
-                                      .in_channels = 1 + told.place_channels(1),
-                                      .out_channels = 1,
-                                      .domain_padding = 0,
-                                      .positional_embedding = "none"};
+  auto network_of_told = operators::FnoConfig::parse(plain.network);
+  network_of_told.in_channels = 1 + told.place_channels(1);
+  told.network = network_of_told;
   EXPECT_EQ(plain.place_channels(1) + 1, told.place_channels(1));
   const auto op = network(told);
   const auto drift_from = [&](int points) { return drift(*op, Domain::unit({points}), Domain::unit({512})); };
@@ -302,23 +298,22 @@ TEST(Density, SeesTheSamePlacesWhicheverWayItKnowsTheQuery) {
 }
 
 TEST(Density, TakesItsConfigThroughAFile) {
-  const fs::path folder = fs::temp_directory_path() / ("opshap_density_" + std::to_string(getpid()));
+  const fs::path file = fs::temp_directory_path() / ("opshap_density_" + std::to_string(getpid()) + ".safetensors");
   for (const auto query : {DensityConfig::Query::centre, DensityConfig::Query::point, DensityConfig::Query::any}) {
-    DensityConfig written =
-        config("query_angle", true, 0, query, query == DensityConfig::Query::any ? "volumes" : "points");
+    const bool any = query == DensityConfig::Query::any;
+    DensityConfig written = config("query_angle", true, 0, query, any ? "volumes" : "points");
     if (query == DensityConfig::Query::point) written.position = {0.75};
     const auto network = operators::make_network(written, torch::kFloat32);
     operators::initialise(*network, 1);
-    operators::save_network(*network, folder / "model.safetensors");
-    const auto read = operators::load_network(folder / "model.safetensors", torch::kFloat32);
+    operators::save_network(*network, file);
+    const auto read = operators::load_network(file, torch::kFloat32);
     EXPECT_EQ(written, DensityConfig::parse(read->config()));
     // A network that counts points has the keys of neuraloperator alone, as those from before there was a choice.
-    EXPECT_EQ(query == DensityConfig::Query::any, read->config().json.find("quadrature") != std::string::npos);
-    EXPECT_EQ(query == DensityConfig::Query::any, operators::takes_any_query(read->config()));
-    EXPECT_EQ(query == DensityConfig::Query::any,
-              explainers::load_explainer(folder / "model.safetensors", WeightedMeanOperator(0))->any_query());
+    EXPECT_EQ(any, read->config().json.find("quadrature") != std::string::npos);
+    EXPECT_EQ(any, operators::takes_any_query(read->config()));
+    EXPECT_EQ(any, explainers::load_explainer(file, WeightedMeanOperator(0))->any_query());
   }
-  fs::remove_all(folder);
+  fs::remove(file);
 }
 
 TEST(Density, RefusesAnAngleWhereNothingIsPeriodic) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <set>
 #include <string>
 
@@ -100,6 +99,11 @@ class EstimatorAxioms : public ::testing::TestWithParam<Contestant> {
     return least + (all - least) * effort.part / 256;
   }
 
+  /// All 2^n coalitions are always enough.
+  std::int64_t least_for(const Game& game) const {
+    return std::min(estimator().minimum(game.players()).coalitions, CountedGame(game, {}).all_coalitions());
+  }
+
   /// A method that refuses a sample (too few independent coalitions) is asked again with more.
   Attribution estimate(const Game& game, Effort effort) const {
     const std::int64_t all = std::int64_t{1} << game.players();
@@ -135,7 +139,7 @@ TEST_P(EstimatorAxioms, ValuesAddUpToGrandMinusEmptyValue) {
     const Tolerance tolerance = promise().efficiency == Efficiency::exact
                                     ? rounding_of(table)
                                     : discretisation(third_derivative / 24, 1.0 / 50, 2);
-    RC_ASSERT(mismatch(table.gain(), std::accumulate(found.values.begin(), found.values.end(), 0.0), tolerance) == "");
+    RC_ASSERT(mismatch(table.gain(), sum(found.values), tolerance) == "");
     RC_ASSERT(mismatch(0, found.efficiency_gap(), tolerance) == "");
     RC_ASSERT(found.empty == table.empty());
     RC_ASSERT(found.grand == table.grand());
@@ -281,9 +285,7 @@ TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
   for (const int players : {2, 3, 5, 10, 100}) {
     Rng rng(1);
     const auto game = games::random_unanimity_sum(players, rng);
-    // All 2^n coalitions are always enough.
-    const std::int64_t least =
-        std::min(estimator().minimum(players).coalitions, CountedGame(*game, {}).all_coalitions());
+    const std::int64_t least = least_for(*game);
     EXPECT_THROW(attribute(estimator(), *game, {least - 1}, 1), InvalidArgument) << players;
     EXPECT_THROW(attribute(estimator(), *game, {0}, 1), InvalidArgument) << players;
   }
@@ -299,8 +301,7 @@ TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
   for (const int players : {2, 3, 5, 8, 12}) {
     Rng rng(3, "minimum", 0, static_cast<std::uint64_t>(players));
     const auto game = games::random_unanimity_sum(players, rng);
-    const std::int64_t least =
-        std::min(estimator().minimum(players).coalitions, CountedGame(*game, {}).all_coalitions());
+    const std::int64_t least = least_for(*game);
     for (std::int64_t budget = least; budget <= least + 20; budget += learns ? 5 : 1) {
       for (std::uint64_t seed = 0; seed < (learns ? 2 : 8); ++seed) {
         try {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -191,24 +192,20 @@ class EveryOutcome {
 
 // All samples of three and four players, with one draw or two in a stratum.
 TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
-  struct Case {
-    int players;
-    std::int64_t draws;
-    std::size_t outcomes;
-  };
-  for (const Case& known : {Case{3, 3, 8}, Case{3, 4, 16}, Case{3, 6, 64}, Case{4, 8, 6561}, Case{4, 9, 19683}}) {
-    Rng rng(12, "stratified", 0, static_cast<std::uint64_t>(known.players));
-    const auto game = games::random_table_game(known.players, rng);
-    CountedGame counted(*game, {std::int64_t{1} << known.players});
+  for (const auto& [players, draws, outcomes] : {std::tuple(3, 3, 8), std::tuple(3, 4, 16), std::tuple(3, 6, 64),
+                                                 std::tuple(4, 8, 6561), std::tuple(4, 9, 19683)}) {
+    Rng rng(12, "stratified", 0, static_cast<std::uint64_t>(players));
+    const auto game = games::random_table_game(players, rng);
+    CountedGame counted(*game, {std::int64_t{1} << players});
     EveryOutcome every;
-    const std::vector<double> mean = every.mean(static_cast<std::size_t>(known.players), [&] {
-      return stratified_means(counted, known.draws, every.choices(known.players - 1)).values;
-    });
-    EXPECT_EQ(known.outcomes, every.outcomes);
+    const auto estimate = [&, players = players, draws = draws] {
+      return stratified_means(counted, draws, every.choices(players - 1)).values;
+    };
+    const std::vector<double> mean = every.mean(static_cast<std::size_t>(players), estimate);
+    EXPECT_EQ(static_cast<std::size_t>(outcomes), every.outcomes);
     const Table table = as_table(*game);
-    EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
-                           rounding(static_cast<double>(known.outcomes), table.scale())))
-        << "n=" << known.players << " draws=" << known.draws;
+    EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean, rounding(outcomes, table.scale())))
+        << "n=" << players << " draws=" << draws;
   }
 }
 

@@ -3,7 +3,6 @@
 // hides players is from the data.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/explainer.hpp"
 #include "core/file.hpp"
+#include "core/measured.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "evaluation/evaluate.hpp"
@@ -101,18 +101,15 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.reference == "exact" ? 0u : 2u, row.reference_parts.size());
     EXPECT_EQ(row.reference == "exact", !row.reference_check.has_value());
-  }
-  for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "certified", row.reference);
     ASSERT_TRUE(row.scores["nrmse"].value.has_value()) << row.method << " " << row.scores["nrmse"].why;
     ASSERT_TRUE(row.own_share.has_value());
     const auto reference = std::ranges::find_if(results.values, [&row](const runs::ValuesRow& values) {
       return values.method == "reference" && values.players == row.players && values.sample == row.sample;
     });
-    double squares = 0;
-    for (const double value : reference->values) squares += value * value;
+    const std::vector<double>& values = reference->values;
     // The query of these scenarios is the middle point. 32 additions and a root of numbers of order 1.
-    EXPECT_NEAR(std::abs(reference->values[reference->values.size() / 2]) / std::sqrt(squares), *row.own_share, 1e-14);
+    EXPECT_NEAR(std::abs(values[values.size() / 2]) / norm(values), *row.own_share, 1e-14);
     if (row.method == "operator_shap" || row.method == "permutation") {
       EXPECT_LT(*row.scores["efficiency_gap"].value, 1e-13);  // ~30 additions of order 1
     }
@@ -195,15 +192,14 @@ TEST_F(EvaluateTest, TellsHowFarItsExplainerDrifts) {
 TEST(Drift, IsTheDistanceAtCommonPointsButTheQuerys) {
   const Domain coarse = Domain::unit({4}), fine = Domain::unit({8});
   const std::vector<double> finer = {1, 0, 2, 0, 9, 0, 6, 0};
+  const auto drift = [&](const std::vector<double>& values, const std::vector<double>& from) {
+    return evaluation::drift(values, coarse, from, fine, Query{.point = 2});
+  };
   // At points 0, 1 and 3 the finer one is 1, 2, 6: without its mean -2, -1, 3, of squared size 14.
-  EXPECT_EQ(Measured::of(0), evaluation::drift(std::vector<double>{2, 3, 0, 7}, coarse, finer, fine, Query{.point = 2}))
-      << "a constant is no drift";
-  EXPECT_DOUBLE_EQ(std::sqrt(2.0 / 14),
-                   *evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, finer, fine, Query{.point = 2}).value);
-  EXPECT_EQ("relative to 0", evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, std::vector<double>(8, 3.0),
-                                               fine, Query{.point = 2})
-                                 .why);
-  EXPECT_THROW(evaluation::drift(std::vector<double>{2, 1}, coarse, finer, fine, Query{.point = 2}), InvalidArgument);
+  EXPECT_EQ(Measured::of(0), drift({2, 3, 0, 7}, finer)) << "a constant is no drift";
+  EXPECT_DOUBLE_EQ(std::sqrt(2.0 / 14), *drift({2, 1, 5, 6}, finer).value);
+  EXPECT_EQ("relative to 0", drift({2, 1, 5, 6}, std::vector<double>(8, 3.0)).why);
+  EXPECT_THROW(drift({2, 1}, finer), InvalidArgument);
 }
 
 // An evaluation that was stopped goes on with its own units only.
@@ -314,7 +310,7 @@ TEST(HeldOut, HasTheErrorsOfTheDefinition) {
 TEST(HeldOut, KnowsTheShareOfTheQuerysOwnPlayer) {
   const WeightedMeanOperator linear(0);
   evaluation::HeldOutPlan asked = plan(linear, false);
-  for (std::int64_t point = 0; point < 32; ++point) asked.inputs.values[static_cast<std::size_t>(point)] = 0;
+  std::ranges::fill(asked.inputs.field(0), 0.0);
   const evaluation::HeldOut held_out(asked);
   const evaluation::HeldOutErrors missed = held_out.own_player_missed(1);
   EXPECT_EQ((std::vector<int>{8}), missed.shape);
@@ -323,15 +319,13 @@ TEST(HeldOut, KnowsTheShareOfTheQuerysOwnPlayer) {
   ASSERT_EQ(4u, missed.reference_errors.size());
   for (std::int64_t sample = 1; sample < 5; ++sample) {
     const Scenario scenario = make_scenario({}, asked.inputs.one(sample), {8});
-    double squares = 0, own = 0;
-    for (std::int64_t point = 0; point < 8; ++point) {
-      const auto position = [&](std::int64_t at) { return scenario.input.domain.position(at)[0]; };
-      const double value = true_density(scenario.input.values[static_cast<std::size_t>(point)], position(point),
-                                        position(scenario.readout.query().point), 8);
-      squares += value * value;
-      if (point == scenario.readout.query().point) own = std::abs(value);
-    }
-    EXPECT_NEAR(own / std::sqrt(squares), missed.nrmse[static_cast<std::size_t>(sample - 1)], 1e-12)
+    const std::int64_t query = scenario.readout.query().point;
+    const auto position = [&](std::int64_t at) { return scenario.input.domain.position(at)[0]; };
+    std::vector<double> values = scenario.input.values;
+    for (std::size_t point = 0; point < 8; ++point)
+      values[point] = true_density(values[point], position(static_cast<std::int64_t>(point)), position(query), 8);
+    EXPECT_NEAR(std::abs(values[static_cast<std::size_t>(query)]) / norm(values),
+                missed.nrmse[static_cast<std::size_t>(sample - 1)], 1e-12)
         << "roundings of sums of 32 terms";
   }
   std::ranges::fill(asked.inputs.values, 0.0);

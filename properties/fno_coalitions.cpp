@@ -95,10 +95,7 @@ Question random_question(Rng& rng) {
 
 template <typename Property>
 void for_all_questions(const Property& property) {
-  for_all([&property] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
-    property(random_question(rng), rng.below(1000));
-  });
+  for_all_streams([&property](Rng& rng) { property(random_question(rng), rng.below(1000)); });
 }
 
 /// Networks with the same parameters, all of them float32 numbers, in this precision. They are twice as large as at the

@@ -23,6 +23,14 @@ struct Outcome {
   std::string out, err;
 };
 
+/// Whether an object has these entries. A failure shows the first one that differs, and the object.
+inline ::testing::AssertionResult holds(const nlohmann::json& object, const nlohmann::json& entries) {
+  for (const auto& [key, value] : entries.items())
+    if (!object.contains(key) || object[key] != value)
+      return ::testing::AssertionFailure() << "wanted: " << key << " = " << value << "\ngot: " << object;
+  return ::testing::AssertionSuccess();
+}
+
 /// A folder of its own for each test, and `opshap` run through the shell as its users do.
 class Program : public RunFolder {
  protected:
@@ -39,23 +47,27 @@ class Program : public RunFolder {
     return path(name);
   }
 
-  /// Runs `opshap <arguments>`.
-  Outcome opshap(const std::string& arguments) const {
-    return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments);
+  static std::string program(const std::string& arguments) {
+    return std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments;
   }
+  /// Runs `opshap <arguments>`.
+  Outcome opshap(const std::string& arguments) const { return shell(program(arguments)); }
 
-  /// The same of a command that must end with this code.
-  Outcome done(const std::string& arguments, int code = 0) const {
-    const Outcome outcome = opshap(arguments);
-    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.out << outcome.err;
+  /// The same of any command, which must end with this code.
+  Outcome ended(const std::string& command, int code = 0) const {
+    const Outcome outcome = shell(command);
+    EXPECT_EQ(code, outcome.code) << command << "\n" << outcome.out << outcome.err;
     return outcome;
   }
+  Outcome done(const std::string& arguments, int code = 0) const { return ended(program(arguments), code); }
   /// What it prints.
   std::string output(const std::string& arguments, int code = 0) const { return done(arguments, code).out; }
-  /// What it says with --json.
+  /// What it says with --json, and what it wrote into a file.
   nlohmann::json answer(const std::string& arguments, int code = 0) const {
     return nlohmann::json::parse(output(arguments + " --json", code), nullptr, false);
   }
+
+  nlohmann::json json_of(const std::string& name) const { return nlohmann::json::parse(read_file(path(name))); }
 
   Outcome shell(const std::string& command) const {
     const std::string errors = path("stderr");

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <string>
 
 namespace opshap {
@@ -19,6 +20,13 @@ class RunFolder : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// The names of what is in a folder.
+  static std::set<std::string> names_in(const std::filesystem::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename());
+    return names;
+  }
 
   std::filesystem::path folder_ = std::filesystem::temp_directory_path() / ("opshap_run_" + std::to_string(getpid()));
 };
