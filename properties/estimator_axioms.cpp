@@ -116,21 +116,27 @@ class EstimatorAxioms : public ::testing::TestWithParam<Contestant> {
     }
   }
   Attribution estimate(const Table& table, Effort effort) const { return estimate(*as_game(table), effort); }
-  void expect_exact_on(rc::Gen<Table> (*games)(int)) const {
+  /// Holds a law to be true of games, any ones or those of another generator, with any effort.
+  template <typename Law>
+  void for_all_games(const Law& law, rc::Gen<Table> (*games)(int) = any_game) const {
     for_all([&] {
       const Table table = *games(most_players);
-      const std::vector<double> exact = textbook_shapley_values(table);
-      RC_ASSERT(mismatch(exact, estimate(table, *any_effort()).values, rounding_of(table)) == "");
+      law(table, *any_effort());
     });
+  }
+  void expect_exact_on(rc::Gen<Table> (*games)(int)) const {
+    const auto exact = [this](const Table& table, Effort effort) {
+      RC_ASSERT(mismatch(textbook_shapley_values(table), estimate(table, effort).values, rounding_of(table)) == "");
+    };
+    for_all_games(exact, games);
   }
 };
 
 // Efficiency: the values add up to v(N) − v(∅). Shapley (1953), axiom 2.
 TEST_P(EstimatorAxioms, ValuesAddUpToGrandMinusEmptyValue) {
   if (promise().efficiency == Efficiency::none) GTEST_SKIP() << "not promised";
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Attribution found = estimate(table, *any_effort());
+  for_all_games([this](const Table& table, Effort effort) {
+    const Attribution found = estimate(table, effort);
     RC_TAG(table.players);
     // The midpoint rule with K = 50 nodes errs by max|f'''|/(24K²), and f(t, …, t) = Σ_T c_T t^|T| has |f'''| <= Σ
     // |c_T| |T|³.
@@ -168,18 +174,16 @@ TEST_P(EstimatorAxioms, APlayerThatNeverMattersGetsNothing) {
 
 TEST_P(EstimatorAxioms, GamesEqualOnComplementsGiveNothingToAnyone) {
   if (!promise().zero_on_even) GTEST_SKIP() << "not promised";
-  for_all([this] {
-    const Table table = *even_games(most_players);
+  const auto nothing = [this](const Table& table, Effort effort) {
     RC_ASSERT(mismatch(std::vector<double>(static_cast<std::size_t>(table.players), 0.0),
-                       estimate(table, *any_effort()).values, rounding_of(table)) == "");
-  });
+                       estimate(table, effort).values, rounding_of(table)) == "");
+  };
+  for_all_games(nothing, even_games);
 }
 
 TEST_P(EstimatorAxioms, AGameAndItsDualGetTheSameValuesFromTheSameSample) {
   if (!promise().same_on_dual) GTEST_SKIP() << "not promised";
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Effort effort = *any_effort();
+  for_all_games([this](const Table& table, Effort effort) {
     RC_ASSERT(mismatch(estimate(table, effort).values, estimate(dual(table), effort).values, rounding_of(table)) == "");
   });
 }
@@ -199,9 +203,7 @@ TEST_P(EstimatorAxioms, EstimatesAreLinearInTheGameOnTheSameSample) {
 }
 
 TEST_P(EstimatorAxioms, AConstantAddedToTheGameChangesNothing) {
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Effort effort = *any_effort();
+  for_all_games([this](const Table& table, Effort effort) {
     Table shifted = table;
     for (double& value : shifted.values) value += 4096;
     RC_ASSERT(mismatch(estimate(table, effort).values, estimate(shifted, effort).values,
@@ -244,9 +246,7 @@ TEST_P(EstimatorAxioms, OneTwoAndThreePlayersWork) {
 }
 
 TEST_P(EstimatorAxioms, TheBudgetIsObeyedAndEachCoalitionEvaluatedOnce) {
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Effort effort = *any_effort();
+  for_all_games([this](const Table& table, Effort effort) {
     const auto game = as_game(table);
     const WatchedGame watched(*game);
     std::int64_t allowed = budget(table.players, effort);
@@ -321,9 +321,7 @@ TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
 }
 
 TEST_P(EstimatorAxioms, TheSameSeedGivesTheSameBitsOnAnyNumberOfThreads) {
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Effort effort = *any_effort();
+  for_all_games([this](const Table& table, Effort effort) {
     set_threads(1);
     const Attribution first = estimate(table, effort);
     set_threads(3);
@@ -335,8 +333,8 @@ TEST_P(EstimatorAxioms, TheSameSeedGivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST_P(EstimatorAxioms, StandardErrorsAreNeverNegative) {
-  for_all([this] {
-    const Attribution found = estimate(*any_game(most_players), *any_effort());
+  for_all_games([this](const Table& table, Effort effort) {
+    const Attribution found = estimate(table, effort);
     for (const double error : found.standard_errors.value_or(std::vector<double>{})) RC_ASSERT(error >= 0);
   });
 }

@@ -31,12 +31,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The input itself as density.
-class InputAsDensity final : public Explainer {
+/// A density from the field's value, the position and the number of points.
+class DensityOf final : public Explainer {
  public:
-  std::string describe() const override { return "the input"; }
-  FieldBatch densities(const FieldBatch& inputs, const Readout&) const override { return inputs; }
+  using Function = std::function<double(double value, double x, double query, int points)>;
+  explicit DensityOf(Function function) : function_(std::move(function)) {}
+  std::string describe() const override { return "a function"; }
+  bool any_query() const override { return true; }
+  FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
+    FieldBatch densities = inputs;
+    const int points = inputs.domain.shape()[0];
+    for (std::int64_t point = 0; point < points; ++point) {
+      double& value = densities.values[static_cast<std::size_t>(point)];
+      value =
+          function_(value, inputs.domain.position(point)[0], inputs.domain.position(readout.query().point)[0], points);
+    }
+    return densities;
+  }
+
+ private:
+  Function function_;
 };
+
+std::unique_ptr<methods::Method> method(DensityOf::Function function) {
+  return methods::of_explainer(std::make_unique<DensityOf>(std::move(function)));
+}
+
+/// The input itself as density.
+double input_as_density(double value, double, double, int) { return value; }
 
 data::Dataset small_data() {
   data::Dataset data;
@@ -80,7 +102,7 @@ class EvaluateTest : public RunFolder {
 
   const fs::path& run_ = folder_;
   WeightedMeanOperator backbone_{0.5};
-  std::shared_ptr<const methods::Method> explainer_method_ = methods::of_explainer(std::make_unique<InputAsDensity>());
+  std::shared_ptr<const methods::Method> explainer_method_ = method(input_as_density);
   data::Dataset data_ = small_data();
 };
 
@@ -234,35 +256,9 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   EXPECT_FALSE(fs::exists(run_ / "units"));
 }
 
-/// A density from the field's value, the position and the number of points.
-class DensityOf final : public Explainer {
- public:
-  using Function = std::function<double(double value, double x, double query, int points)>;
-  explicit DensityOf(Function function) : function_(std::move(function)) {}
-  std::string describe() const override { return "a function"; }
-  bool any_query() const override { return true; }
-  FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
-    FieldBatch densities = inputs;
-    const int points = inputs.domain.shape()[0];
-    for (std::int64_t point = 0; point < points; ++point) {
-      double& value = densities.values[static_cast<std::size_t>(point)];
-      value =
-          function_(value, inputs.domain.position(point)[0], inputs.domain.position(readout.query().point)[0], points);
-    }
-    return densities;
-  }
-
- private:
-  Function function_;
-};
-
 /// Of the linear operator below: a cell's value is its share of the mean.
 double true_density(double value, double x, double query, int) {
   return value * (1 + std::cos(2 * std::numbers::pi * (x - query)));
-}
-
-std::unique_ptr<methods::Method> method(DensityOf::Function function) {
-  return methods::of_explainer(std::make_unique<DensityOf>(std::move(function)));
 }
 
 evaluation::HeldOutPlan plan(const Operator& op, bool any_query) {
@@ -282,8 +278,7 @@ TEST(HeldOut, GivesTheTrueDensityNoErrorAtAnyQuery) {
     ASSERT_EQ(5u, errors->nrmse.size());
     for (const double error : errors->nrmse) EXPECT_LT(error, 1e-12) << "roundings of sums of 32 terms";
   }
-  EXPECT_GT(held_out.errors_at(0, *method([](double value, double, double, int) { return value; }))->median(), 0.01)
-      << "the input itself is not the answer";
+  EXPECT_GT(held_out.errors_at(0, *method(input_as_density))->median(), 0.01) << "the input itself is not the answer";
 }
 
 TEST(HeldOut, HasTheErrorsOfTheDefinition) {

@@ -32,30 +32,23 @@ using estimators::shapley_values_of_table;
 /// 64 n roundings of numbers of the size of the values; the folds add in pairs.
 Tolerance rounding_of(const Table& table) { return rounding(64 * table.players, table.scale()); }
 
-TEST(ExactEnumeration, AgreesWithTheTextbookSum) {
-  for_all([] {
-    const Table table = *any_game(12);
+void expect_agreement(std::vector<double> (*oracle)(const Table&), int most_players,
+                      Tolerance (*tolerance)(const Table&) = rounding_of) {
+  for_all([&] {
+    const Table table = *any_game(most_players);
     RC_TAG(table.players);
-    RC_ASSERT(mismatch(textbook_shapley_values(table), shapley_values_of_table(table.values), rounding_of(table)) ==
-              "");
+    RC_ASSERT(mismatch(oracle(table), shapley_values_of_table(table.values), tolerance(table)) == "");
   });
 }
 
-TEST(ExactEnumeration, AgreesWithTheMeanOverAllOrderings) {
-  for_all([] {
-    const Table table = *any_game(7);
-    RC_ASSERT(mismatch(shapley_values_by_orderings(table), shapley_values_of_table(table.values), rounding_of(table)) ==
-              "");
-  });
-}
+TEST(ExactEnumeration, AgreesWithTheTextbookSum) { expect_agreement(textbook_shapley_values, 12); }
+
+TEST(ExactEnumeration, AgreesWithTheMeanOverAllOrderings) { expect_agreement(shapley_values_by_orderings, 7); }
 
 TEST(ExactEnumeration, AgreesWithTheHarsanyiDividends) {
-  for_all([] {
-    const Table table = *any_game(10);
-    // Multiples of 1/64 have exact dividends, of which 2^n are added.
-    const double dividends = largest(moebius_coefficients(table).values);
-    RC_ASSERT(mismatch(shapley_values_by_dividends(table), shapley_values_of_table(table.values),
-                       rounding(std::pow(2, table.players), dividends + 1)) == "");
+  // Multiples of 1/64 have exact dividends, of which 2^n are added.
+  expect_agreement(shapley_values_by_dividends, 10, [](const Table& table) {
+    return rounding(std::pow(2, table.players), largest(moebius_coefficients(table).values) + 1);
   });
 }
 

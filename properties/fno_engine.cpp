@@ -167,8 +167,7 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
       of.shape.push_back(3 + up_to(plane ? 7 : 30));
       of.modes.push_back(up_to(plane ? 8 : 16));
     }
-    int points = 1;
-    for (const int size : of.shape) points *= size;
+    const int points = static_cast<int>(Domain::unit(of.shape).points());
     expect_agreement(
         random_question(of, std::min(points, 2 + up_to(40)), 12, seed + 17 * static_cast<std::uint64_t>(trial)),
         message(", trial ", trial, replay()));
@@ -195,9 +194,7 @@ TEST(FnoEngine, AgreesOnTheGridsOfThePaper) {
   for (const Case& of :
        {Case{.shape = {16}, .modes = {16}}, Case{.shape = {64}, .modes = {16}},
         Case{.shape = {4, 4}, .modes = {16, 16}, .width = 32}, Case{.shape = {8, 8}, .modes = {16, 16}, .width = 16}}) {
-    int points = 1;
-    for (const int size : of.shape) points *= size;
-    expect_agreement(random_question(of, points, 6, 3));
+    expect_agreement(random_question(of, static_cast<int>(Domain::unit(of.shape).points()), 6, 3));
   }
 }
 
