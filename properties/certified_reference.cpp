@@ -385,8 +385,7 @@ TEST(Certify, TellsTheNearerOfTwoAttributions) {
       const auto verdict = [&](const std::vector<double>& a, const std::vector<double>& b) {
         return evaluation::certify(*game, a, b, {.max_evaluations = 1 << 18}, seed);
       };
-      const evaluation::Certification first = verdict(near, far), second = verdict(far, near),
-                                      exact = verdict(truth, near);
+      const auto first = verdict(near, far), second = verdict(far, near), exact = verdict(truth, near);
       EXPECT_EQ(Verdict::first, first.verdict) << players << " " << seed;
       EXPECT_EQ(Verdict::second, second.verdict) << players << " " << seed;
       EXPECT_EQ(Verdict::first, exact.verdict) << players << " " << seed;

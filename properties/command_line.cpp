@@ -219,8 +219,7 @@ TEST_F(LoadedLibraries, OfLightCommandsAreLight) {
 }
 
 TEST_F(LoadedLibraries, OfTreesAreThereForWhoFitsTrees) {
-  const std::set<std::string> names =
-      loaded_by("attribute --game unanimity_sum --players 8 --method regression_msr_tree --budget 100");
+  const auto names = loaded_by("attribute --game unanimity_sum --players 8 --method regression_msr_tree --budget 100");
   EXPECT_EQ(1u, among(names, {"libxgboost"}).size());
   EXPECT_EQ(std::set<std::string>{}, among(names, of_networks));
 }
@@ -232,8 +231,7 @@ TEST_F(LoadedLibraries, HaveOneOpenMpRuntimeOrTheDoctorSaysSo) {
   const std::string asked = message("attribute --operator ", OPSHAP_BINARY_DIR,
                                     "/share/opshap/operators/burgers1d.safetensors --query 8 --input ", path("u.npy")),
                     trees = message(asked, " --method regression_msr_tree --budget 100");
-  const std::set<std::string> alone = among(loaded_by(asked), of_threads),
-                              with_trees = among(loaded_by(trees), of_threads);
+  const auto alone = among(loaded_by(asked), of_threads), with_trees = among(loaded_by(trees), of_threads);
   EXPECT_EQ(1u, alone.size());
   const Outcome doctor = opshap("doctor");
   EXPECT_EQ(with_trees.size() > 1, doctor.out.find("threads of its own") != std::string::npos) << doctor.out;
@@ -300,8 +298,7 @@ TEST_F(CommandTables, EveryCommandHasAManualPage) {
   rng.shuffle(std::span(order).subspan(1));  // the first is the program itself, which lists the others
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string& command = commands[static_cast<std::size_t>(order[i])];
-    const std::string page =
-        read_file(path("pages/" + cli::page_name(command.empty() ? "" : command.substr(1)) + ".1"));
+    const auto page = read_file(path("pages/" + cli::page_name(command.empty() ? "" : command.substr(1)) + ".1"));
     EXPECT_TRUE(has(page, ".SH SYNOPSIS")) << command;
     const std::string help = output(command + " --help");
     static const std::regex option("\n  (?:-[a-z],)?(--[a-z-]+)"), sub("\n  ([a-z]+)  ");
@@ -328,8 +325,7 @@ TEST(CommandTable, TextsAreOnlyTexts) {
           {.name = "one",
            .summary = ".so it's \\begin",
            .options = {{.names = {"--mode"}, .takes_value = true, .choices = {"a", "b"}, .meaning = "'it's"}}}}};
-  const std::string page = cli::man_page(table, "one");
-  EXPECT_TRUE(has(page, {"opshap\\-one \\- \\&.so it's \\ebegin\n", "\n\\&'it's\n"}));
+  EXPECT_TRUE(has(cli::man_page(table, "one"), {"opshap\\-one \\- \\&.so it's \\ebegin\n", "\n\\&'it's\n"}));
   EXPECT_TRUE(has(cli::fish_completion(table), "-d '.so it\\'s \\\\begin'"));
 }
 

@@ -283,8 +283,7 @@ TEST_F(SuiteCommand, SaysWhatChangedSinceAnEarlierSuite) {
   EXPECT_TRUE(has(read_file(path("now/report.html")), "permutation: no change seen"));
 
   // Another family under the name of the first is another game.
-  const std::string renamed =
-      suite("[[games]]\nname = 'unanimity_sum'\nfamily = 'airport_game'\nplayers = [8]\n", "other");
+  const auto renamed = suite("[[games]]\nname = 'unanimity_sum'\nfamily = 'airport_game'\nplayers = [8]\n", "other");
   const Outcome refused = done("compare --suite " + renamed + " --methods permutation,msr -q --out " + path("other") +
                                    " --against " + path("before"),
                                3);
@@ -377,8 +376,7 @@ TEST_F(SuiteCommand, ExplainsTheTrainedOperatorThatComesWithTheProgram) {
   // What pairs of orderings get right to .1, sampling of sets alone does not.
   EXPECT_EQ("permutation_antithetic", found["classes"][0]["ranks"][0]["method"]);
   EXPECT_EQ("gradient", found["classes"][1]["access"]);
-  const json settings = json_of("out/fno_n16/manifest.json")["settings"];
-  EXPECT_TRUE(has(settings["scenario"].get<std::string>(), "players: points"));
+  EXPECT_TRUE(has(json_of("out/fno_n16/manifest.json")["settings"]["scenario"].get<std::string>(), "players: points"));
 
   // Other weights by hand are other games, in another folder or not at all.
   const std::string weights = std::string(OPSHAP_BINARY_DIR) + "/share/opshap/operators/burgers1d.safetensors";

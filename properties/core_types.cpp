@@ -151,8 +151,7 @@ TEST(Games, CoalitionsOfAnotherNumberOfPlayersAreRefused) {
 }
 
 TEST(Partition, BlocksFollowTheirDefinition) {
-  const Partition line = Partition::blocks(Domain::unit({8}), 4);
-  EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}), line.player_of);
+  EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}), Partition::blocks(Domain::unit({8}), 4).player_of);
   const Partition square = Partition::blocks(Domain::unit({4, 4}), 4);
   EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}), square.player_of);
   EXPECT_DOUBLE_EQ(1.0, std::accumulate(square.volumes.begin(), square.volumes.end(), 0.0));
@@ -316,9 +315,8 @@ TEST(Regions, OfIndicesHaveThePointsFromTheFirstToBelowTheSecond) {
 
 // The ends of a grid with points on them have half a cell each.
 TEST(Regions, WeighTheirPointsByVolume) {
-  const Domain domain = Domain::grid({Axis::nodes(5)});
   const std::vector<double> wanted = {0.125, 0.25, 0.25, 0.25, 0.125};
-  EXPECT_EQ("", mismatch(wanted, weights_of(mean("mean:0..5", domain)), rounding(10, 1)));
+  EXPECT_EQ("", mismatch(wanted, weights_of(mean("mean:0..5", Domain::grid({Axis::nodes(5)}))), rounding(10, 1)));
 }
 
 TEST(Regions, OfCoordinatesHaveThePointsThere) {

@@ -45,8 +45,7 @@ std::string source(const std::string& name) {
 }
 
 void expect_good(const std::string& path) {
-  for (const data::DataCheck& check : data::verify_dataset(path))
-    EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+  for (const auto& check : data::verify_dataset(path)) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
 }
 
 /// A file of PDEBench's kind, what it is imported as, and where its fields are.
@@ -461,14 +460,12 @@ TEST_F(DatasetImport, ArraysThatAreNoPairAreRefused) {
 
 TEST_F(DatasetImport, AProfileTakesADataSetInPlaceOfAProblem) {
   import(layouts()[5]);
-  const cli::DataSettings settings = cli::settings_of_file(path("set.h5"));
-  const cli::Profile profile = cli::load_profile("smoke", {}, settings);
+  const cli::Profile profile = cli::load_profile("smoke", {}, cli::settings_of_file(path("set.h5")));
   EXPECT_EQ("pdebench_diffusion_reaction2d", profile.data.pde);
   EXPECT_EQ(1, profile.data.train);
   EXPECT_EQ(4, profile.evaluation.inputs) << "as many as the file has for testing";
   EXPECT_EQ((std::vector<Resolution>{4, 8}), profile.resolutions) << "the profile's for planes";
-  const cli::Profile stored = cli::parse_profile(cli::to_toml(profile), "stored.toml");
-  EXPECT_EQ(cli::to_toml(profile), cli::to_toml(stored));
+  EXPECT_EQ(cli::to_toml(profile), cli::to_toml(cli::parse_profile(cli::to_toml(profile), "stored.toml")));
   cli::Profile moved = profile, other = profile;
   moved.data.file->path = "elsewhere.h5";
   other.data.file->content_hash = "0123456789abcdef";

@@ -2,8 +2,6 @@
 // periodic and nothing is padded, or where its quadrature knows the ends of the domain, and the query's own cell keeps
 // its value on any grid.
 
-#include "operators/density.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "explainers/operator_shap.hpp"
+#include "operators/density.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
@@ -178,8 +177,7 @@ TEST(Density, HasTheBitsOfEqualWeightsWhereThePartsAreEqual) {
   const auto values = [](const std::string& quadrature, double padding, const Axis& axis) {
     FieldBatch field = wave(Domain::unit({axis.points}));
     field.domain = Domain::grid({axis});
-    const DensityConfig of = config("grid", false, padding, DensityConfig::Query::centre, quadrature);
-    return network(of)->apply(field).values;
+    return network(config("grid", false, padding, DensityConfig::Query::centre, quadrature))->apply(field).values;
   };
   const auto ring = values("points", 0.5, Axis::ring(24));
   EXPECT_EQ(ring, values("points", 0.5, Axis::nodes(24)));
@@ -205,8 +203,7 @@ Slope slope(operators::Network& network, const Domain& domain, bool fused) {
     return drawn;
   };
   std::vector<torch::Tensor> variables = {random(network.input_channels(), 1).set_requires_grad(true)};
-  for (operators::Parameter& parameter : network.parameters())
-    variables.push_back(parameter.value.set_requires_grad(true));
+  for (auto& parameter : network.parameters()) variables.push_back(parameter.value.set_requires_grad(true));
   const torch::Tensor value = (network.forward(variables[0], domain) * random(network.output_channels(), 2)).sum();
   std::vector<torch::Tensor> parts;
   for (const torch::Tensor& part : torch::autograd::grad({value}, variables)) parts.push_back(part.reshape({-1}));
@@ -317,8 +314,7 @@ TEST(Density, TakesItsConfigThroughAFile) {
 }
 
 TEST(Density, RefusesAnAngleWhereNothingIsPeriodic) {
-  const auto angle = network(config("query_angle", true, 0));
-  EXPECT_THROW(angle->apply(wave(Domain::grid({Axis::cells(16)}))), InvalidArgument);
+  EXPECT_THROW(network(config("query_angle", true, 0))->apply(wave(Domain::grid({Axis::cells(16)}))), InvalidArgument);
   EXPECT_NO_THROW(network(config("query_offset", true, 0.25))->apply(wave(Domain::grid({Axis::cells(16)}))));
 }
 

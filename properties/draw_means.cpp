@@ -149,8 +149,7 @@ TEST(DrawMeans, StandardErrorsAreThoseOfTheMeanOverDraws) {
   constexpr int players = 5;
   for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
     Rng rng(34, "errors");
-    const CoalitionSample sample =
-        sample_coalitions(Sampler::iid, SizeLaw(SizeMass::square_root, players), 20, pairing, rng);
+    const auto sample = sample_coalitions(Sampler::iid, SizeLaw(SizeMass::square_root, players), 20, pairing, rng);
     std::vector<double> targets;
     for (std::size_t row = 0; row < sample.weights.size(); ++row) targets.push_back(3 + rng.normal());
     const auto draws = static_cast<double>(sample.draws.size());
@@ -286,8 +285,7 @@ TEST(StratifiedMeans, NoMeanIsEverEmpty) {
       EXPECT_THROW(attribute(estimator, *solved.game, {least.coalitions - 1}, 1), InvalidArgument);
       for (std::uint64_t seed = 0; seed < 50; ++seed) {
         // NaN, the mean of nothing, would be refused.
-        const Attribution found = attribute(estimator, *solved.game, least, seed);
-        EXPECT_LE(found.distinct, least.coalitions);
+        EXPECT_LE(attribute(estimator, *solved.game, least, seed).distinct, least.coalitions);
       }
     }
   }

@@ -273,8 +273,7 @@ TEST_P(EstimatorAxioms, TheBudgetIsUsed) {
   if (!promise().uses_budget()) GTEST_SKIP() << "takes what it needs";
   Rng rng(4, "budget");
   const auto game = games::random_unanimity_sum(40, rng);
-  const std::int64_t least = estimator().minimum(40).coalitions;
-  const std::int64_t allowed = std::max<std::int64_t>(3000, 2 * least);
+  const std::int64_t allowed = std::max<std::int64_t>(3000, 2 * estimator().minimum(40).coalitions);
   const Attribution found = attribute(estimator(), *game, {allowed}, 1);
   const std::int64_t passes = promise().access == Access::gradient ? found.gradients * game->slopes()->pass_cost() : 0;
   EXPECT_GT(static_cast<double>(found.evaluations + passes), 0.7 * static_cast<double>(allowed));
@@ -285,8 +284,7 @@ TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
   for (const int players : {2, 3, 5, 10, 100}) {
     Rng rng(1);
     const auto game = games::random_unanimity_sum(players, rng);
-    const std::int64_t least = least_for(*game);
-    EXPECT_THROW(attribute(estimator(), *game, {least - 1}, 1), InvalidArgument) << players;
+    EXPECT_THROW(attribute(estimator(), *game, {least_for(*game) - 1}, 1), InvalidArgument) << players;
     EXPECT_THROW(attribute(estimator(), *game, {0}, 1), InvalidArgument) << players;
   }
 }
@@ -311,8 +309,7 @@ TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
           ASSERT_TRUE(promise().refusal == Refusal::by_rank && text.starts_with(begin)) << text;
           ++refused;
           EXPECT_TRUE(has(text, " (needs "));
-          const Attribution answered = attribute(*solves->with_minimum_norm(), *game, {budget}, seed);
-          ASSERT_TRUE(answered.minimum_norm.has_value()) << text;
+          ASSERT_TRUE(attribute(*solves->with_minimum_norm(), *game, {budget}, seed).minimum_norm.has_value()) << text;
         }
       }
     }

@@ -159,10 +159,9 @@ TEST_F(EvaluateTest, GivesProgramsRowsAndSaysWhyTheyDidNotFinish) {
         id=${task#*id\":}; id=${id%%,*}; n=${task#*\"n\":}; n=${n%%,*}; bytes=$((8 * n))
         { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":$bytes}"; head -c $bytes /dev/zero; } >&4
       done)");
-  const std::string ends = program("ends", "exit 3");
   evaluation::EvaluationSettings settings = small_settings();
   settings.resolutions = {8};
-  settings.methods = {"permutation", lazy, ends};
+  settings.methods = {"permutation", lazy, program("ends", "exit 3")};
   evaluation::evaluate({.backbone = backbone_, .data = data_, .settings = settings, .seed = 5}, run_);
   std::vector<std::string> ends_reasons;
   int lazy_rows = 0;
@@ -400,8 +399,8 @@ TEST(ActivePlayers, AreThoseWhoseCellsDifferFromTheBaseline) {
 
 TEST(BaselineDistances, AreInStandardDeviationsOfEachChannel) {
   // Channel 0 has the mean 3 and the deviation 2; channel 1 does not vary.
-  const std::vector<Scenario> scenarios = {scenario({1, 1, 5, 5}, {0, 0, 5, 5}, 2, 2),
-                                           scenario({5, 5, 5, 5}, {0, 0, 5, 5}, 2, 2)};
+  const std::vector scenarios = {scenario({1, 1, 5, 5}, {0, 0, 5, 5}, 2, 2),
+                                 scenario({5, 5, 5, 5}, {0, 0, 5, 5}, 2, 2)};
   const std::vector<double> found = baseline_distances(scenarios);
   ASSERT_EQ(2u, found.size());
   EXPECT_DOUBLE_EQ(1.5, found[0]);

@@ -150,10 +150,9 @@ TEST_F(ExplainerCommands, AStudyComparesRecipesAndGoesOnWhereItWas) {
 
 // The run has 16 and 32 points. The study's shares are those of its own resolutions.
 TEST_F(ExplainerCommands, AStudyMayHaveFewerResolutionsThanTheRun) {
-  const std::string settings =
-      file("recipes.toml",
-           "resolutions = [16]\n[explainers.values]\ntarget = 'mean_field'\npatience = 0\n"
-           "coordinates = 'query_angle'\natom = true\nunlabelled = 8\nunlabelled_shares = [1.0]\n");
+  const auto settings = file("recipes.toml",
+                             "resolutions = [16]\n[explainers.values]\ntarget = 'mean_field'\npatience = 0\n"
+                             "coordinates = 'query_angle'\natom = true\nunlabelled = 8\nunlabelled_shares = [1.0]\n");
   done("study amortisation --run " + run_.string() + " --config " + settings +
        " --seeds 1 --inputs 2 --reference-error 0.1 --out " + path("study") + " -q");
   const std::string rows = read_file(folder_ / "study" / "rows.jsonl");

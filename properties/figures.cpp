@@ -2,8 +2,6 @@
 // reference, costs are counted alike, and letters can be read wherever a panel stands. Logarithmic axes can be read:
 // whatever their range, they have a tick in it.
 
-#include "reporting/figures.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,6 +18,7 @@
 #include "core/file.hpp"
 #include "reporting/amortisation.hpp"
 #include "reporting/axes.hpp"
+#include "reporting/figures.hpp"
 #include "reporting/gnuplot.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/page_parts.hpp"
@@ -127,8 +126,11 @@ TEST(Figures, HaveALegendWhoseEntriesLookDifferentAndAreDrawnSo) {
       if (!figure.missing.empty()) continue;
       std::set<std::pair<std::string, Look>> seen;
       for (const LegendEntry& entry : figure.legend) {
-        const std::string shape = entry.bar ? "bar" : entry.line ? "line" : "point";
-        EXPECT_TRUE(seen.insert({shape, {entry.color, entry.dash}}).second)
+        EXPECT_TRUE(seen.insert({entry.bar    ? "bar"
+                                 : entry.line ? "line"
+                                              : "point",
+                                 {entry.color, entry.dash}})
+                        .second)
             << kind.name << " on " << where << ": " << entry.label << " looks like another entry";
         const std::string line = entry.color + " " + (entry.dash.empty() ? "solid" : "(" + entry.dash + ")");
         const bool drawn =
@@ -188,8 +190,7 @@ TEST(Figures, ShowAnInputWithAnOrdinaryBackboneError) {
 
 TEST(Figures, CompareTheExplainerWithTheReferenceAndNameIt) {
   runs::Results results = run_on_planes();
-  for (runs::AttributionRow& row : results.attributions)
-    row.reference = row.shape == points.shape ? "exact" : "certified";
+  for (auto& row : results.attributions) row.reference = row.shape == points.shape ? "exact" : "certified";
   runs::Run run = run_of_all_methods(results);
   for (runs::ValuesRow& row : run.results.values)
     if (row.method == "regression_msr_shapiq_1_6") row.values.assign(row.values.size(), 7);

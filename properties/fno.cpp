@@ -1,8 +1,6 @@
 // The Fourier neural operator: what it has beyond the laws of architectures.cpp, and its options, each against what
 // neuraloperator computes with it.
 
-#include "operators/fno.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "core/threads.hpp"
 #include "data/safetensors.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operators/fno.hpp"
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
@@ -172,8 +171,7 @@ TEST(FnoOptions, HaveTheSameGradientsByKernelsAndByLibTorch) {
   for (const Subject& subject : subjects()) {
     const auto network = operators::load_network(subject.file(), torch::kFloat64);
     std::vector<torch::Tensor> parameters;
-    for (operators::Parameter& parameter : network->parameters())
-      parameters.push_back(parameter.value.set_requires_grad(true));
+    for (auto& parameter : network->parameters()) parameters.push_back(parameter.value.set_requires_grad(true));
     const FieldBatch input = subject.input();
     const torch::Tensor fields = operators::to_tensor(input, 0, input.batch, torch::kFloat64);
     const auto gradients = [&](bool fused) {

@@ -95,9 +95,8 @@ TEST(Neighbours, OfTheGoldenMeshesAreTheCountedOnes) {
   struct Row {
     std::int64_t points, edges, sum_in, sum_out, most_in, most_out;
   };
-  const std::vector<Row> table = {{200, 6073, 605875, 12396702, 3, 33}, {1900, 57582, 54682137, 117902343, 18, 33}};
   const std::vector<double> latent = latent_places(64);
-  for (const Row& row : table) {
+  for (const Row& row : {Row{200, 6073, 605875, 12396702, 3, 33}, Row{1900, 57582, 54682137, 117902343, 18, 33}}) {
     const std::vector<double> points = golden_places(row.points);
     const auto check = [&](const NeighbourLists& lists, std::int64_t sum, std::int64_t most) {
       std::int64_t found_sum = 0, found_most = 0;
@@ -191,8 +190,7 @@ TEST(Gino, ComputesWhatNeuraloperatorComputes) {
     const data::NpyArray output =
         data::read_npy(OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/" + name + "_output.npy");  // [2, 150, C]
     const std::vector<double> stored = output.reals(name);
-    const FieldBatch found =
-        operators::golden_output(config, {2, config.in_channels, 150}, networks::Precision::float32);
+    const auto found = operators::golden_output(config, {2, config.in_channels, 150}, networks::Precision::float32);
     std::vector<double> expected(stored.size());
     const auto channels = static_cast<std::size_t>(config.out_channels);
     for (std::size_t b = 0; b < 2; ++b)

@@ -111,8 +111,7 @@ inline std::vector<double> perturbed(const std::vector<double>& values, double n
 
 /// Median NRMSE of a method at a budget, as the paper's table and Monte Carlo rates have it.
 inline double typical_nrmse(const std::string& method, int players, double budget) {
-  const double octaves = std::log2(players / 16.0);
-  if (method == "operator_shap") return 0.12 * std::exp2(octaves / 3);
+  if (method == "operator_shap") return 0.12 * std::exp2(std::log2(players / 16.0) / 3);
   if (method == "integrated_gradients") return 0.81;
   const double pairs = budget / (2.0 * players);
   const double of_one_pair = method == "permutation"              ? 0.5
