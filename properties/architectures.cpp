@@ -3,21 +3,19 @@
 // each table below.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/csv.hpp"
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/rng.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/blas.hpp"
@@ -29,6 +27,8 @@
 #include "support/networks.hpp"
 #include "support/operator_golden.hpp"
 #include "support/refusal.hpp"
+#include "support/run_folder.hpp"
+#include "support/small_gino.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
 
@@ -38,6 +38,13 @@ namespace {
 using networks::NetworkConfig;
 using networks::Precision;
 using torch::Tensor;
+
+/// The shape of a batch of fields with one channel, by the columns of a row.
+std::vector<std::int64_t> shape_of(const CsvRow& row, std::int64_t axes) {
+  std::vector<std::int64_t> shape = {row.whole("batch"), 1};
+  shape.insert(shape.end(), static_cast<std::size_t>(axes), row.whole("points"));
+  return shape;
+}
 
 std::string square(std::int64_t side) { return message("[", side, ", ", side, "]"); }
 
@@ -57,28 +64,17 @@ const std::vector<GoldenTable> golden_tables = {
                                    .domain_padding = 0.5,
                                    .domain_padding_mode = row.text("padding_mode")};
      },
-     [](const CsvRow& row) {
-       std::vector<std::int64_t> shape = {row.whole("batch"), 1};
-       shape.insert(shape.end(), static_cast<std::size_t>(row.whole("dimension")), row.whole("points"));
-       return shape;
-     },
-     1e-8},
+     [](const CsvRow& row) { return shape_of(row, row.whole("dimension")); }, 1e-8},
     {"local_no_golden", 4,
      [](const CsvRow& row) -> NetworkConfig {
        return {message(R"({"model": "local_no", "domain_padding": 0.5, "default_in_shape": )",
                        square(row.whole("default_points")), R"(, "disco_layers": )", row.text("disco_layers"),
                        R"(, "diff_layers": )", row.text("diff_layers"), "}")};
      },
-     [](const CsvRow& row) {
-       return std::vector<std::int64_t>{row.whole("batch"), 1, row.whole("points"), row.whole("points")};
-     },
-     1e-8},
+     [](const CsvRow& row) { return shape_of(row, 2); }, 1e-8},
     {"mwt_golden", 2,
      [](const CsvRow&) -> NetworkConfig { return {R"({"model": "mwt", "c": 16, "k": 4, "alpha": 10, "n_cz": 2})"}; },
-     [](const CsvRow& row) {
-       return std::vector<std::int64_t>{row.whole("batch"), 1, row.whole("points")};
-     },
-     1e-8},
+     [](const CsvRow& row) { return shape_of(row, 1); }, 1e-8},
     // Single entries of the output differ by roundings of the waves and of the reference's coordinates. The second row
     // is that of the reference's own neighbours: gino.cpp.
     {"gino_golden", 2,
@@ -136,39 +132,36 @@ TEST(Architectures, HaveTheReferencesParameters) {
 // √(2/(64 + 64)). An MWT's are uniform on (0, 1/64²), and the weights of its head are normal with variance
 // 2/(inputs + outputs).
 TEST(Architectures, StartFromTheReferencesDistributions) {
-  struct Row {
-    NetworkConfig config;
-    std::string parameter;
-    double deviation;
-  };
   const NetworkConfig fno = operators::FnoConfig{}, local{R"({"model": "local_no", "default_in_shape": [128, 128]})"},
                       mwt{R"({"model": "mwt", "c": 16, "k": 4, "alpha": 10, "n_cz": 2})"};
-  const std::vector<Row> rows = {{fno, "fno_blocks.convs.1.weight.tensor", std::sqrt(2.0 / 128) / std::sqrt(2.0)},
-                                 {fno, "fno_blocks.convs.2.bias", std::sqrt(2.0 / 128)},
-                                 {fno, "fno_blocks.channel_mlp.0.fcs.1.weight", 1 / std::sqrt(32.0) / std::sqrt(3.0)},
-                                 {fno, "lifting.fcs.0.weight", 1 / std::sqrt(2.0) / std::sqrt(3.0)},
-                                 {local, "local_no_blocks.differential.1.conv.weight", 1 / 24.0 / std::sqrt(3.0)},
-                                 {local, "local_no_blocks.local_convs.2.weight", 1 / 8.0},
-                                 {local, "local_no_blocks.local_no_skips.0.conv.weight", 1 / 8.0 / std::sqrt(3.0)},
-                                 {mwt, "MWT_CZ.1.B.weights1", 1.0 / 4096 / std::sqrt(12.0)},
-                                 {mwt, "Lc0.weight", std::sqrt(2.0 / (64 + 128))},
-                                 {mwt, "Lc1.weight", std::sqrt(2.0 / (128 + 1))},
-                                 {mwt, "Lk.weight", 1 / std::sqrt(2.0) / std::sqrt(3.0)}};
-  for (const Row& row : rows) {
-    const auto network = operators::make_network(row.config, torch::kFloat64);
+  const std::vector<std::tuple<NetworkConfig, std::string, double>> rows = {
+      {fno, "fno_blocks.convs.1.weight.tensor", std::sqrt(2.0 / 128) / std::sqrt(2.0)},
+      {fno, "fno_blocks.convs.2.bias", std::sqrt(2.0 / 128)},
+      {fno, "fno_blocks.channel_mlp.0.fcs.1.weight", 1 / std::sqrt(32.0) / std::sqrt(3.0)},
+      {fno, "lifting.fcs.0.weight", 1 / std::sqrt(2.0) / std::sqrt(3.0)},
+      {local, "local_no_blocks.differential.1.conv.weight", 1 / 24.0 / std::sqrt(3.0)},
+      {local, "local_no_blocks.local_convs.2.weight", 1 / 8.0},
+      {local, "local_no_blocks.local_no_skips.0.conv.weight", 1 / 8.0 / std::sqrt(3.0)},
+      {mwt, "MWT_CZ.1.B.weights1", 1.0 / 4096 / std::sqrt(12.0)},
+      {mwt, "Lc0.weight", std::sqrt(2.0 / (64 + 128))},
+      {mwt, "Lc1.weight", std::sqrt(2.0 / (128 + 1))},
+      {mwt, "Lk.weight", 1 / std::sqrt(2.0) / std::sqrt(3.0)}};
+  for (const auto& [config, name, deviation] : rows) {
+    const auto network = operators::make_network(config, torch::kFloat64);
     operators::initialise(*network, 5);
-    const auto found = std::ranges::find(network->parameters(), row.parameter, &operators::Parameter::name);
-    ASSERT_NE(network->parameters().end(), found) << row.parameter;
+    const auto found = std::ranges::find(network->parameters(), name, &operators::Parameter::name);
+    ASSERT_NE(network->parameters().end(), found) << name;
     const double standard_error =
-        row.deviation / std::sqrt(2 * static_cast<double>(found->value.numel()));  // of the normal law, the larger one
-    EXPECT_EQ("", mismatch(row.deviation, found->value.std().item<double>(), sampling(standard_error)))
-        << row.parameter;
-    if (row.parameter.ends_with("weights1")) {
+        deviation / std::sqrt(2 * static_cast<double>(found->value.numel()));  // of the normal law, the larger one
+    EXPECT_EQ("", mismatch(deviation, found->value.std().item<double>(), sampling(standard_error))) << name;
+    if (name.ends_with("weights1")) {
       EXPECT_GT(found->value.min().item<double>(), 0);
       EXPECT_LT(found->value.max().item<double>(), 1.0 / 4096);
     }
   }
 }
+
+const ScenarioRule four_blocks{.players = ScenarioRule::Players::blocks, .blocks = 4};
 
 constexpr int in_channels = 2, out_channels = 3;  // of the registered ones; small ones have two of either
 
@@ -207,31 +200,6 @@ std::vector<Domain> grids(const std::vector<std::vector<int>>& shapes) {
   std::vector<Domain> domains;
   for (const std::vector<int>& shape : shapes) domains.push_back(Domain::unit(shape));
   return domains;
-}
-
-/// Points in the box of a small GINO. One of them, number 0, is far from the others.
-Domain small_mesh() {
-  std::vector<double> places;
-  Rng rng(7, "small mesh");
-  for (int point = 0; point < 12; ++point) places.insert(places.end(), {1.4 * rng.uniform() - 0.4, 2 * rng.uniform()});
-  places[0] = -1;
-  places[1] = 0;
-  return Domain::mesh(Mesh::of_points(2, places, std::vector<double>(12, 0.5)));
-}
-
-operators::GinoConfig small_gino(const char* transform) {
-  return {.n_modes = {6, 4},
-          .hidden_channels = 12,
-          .n_layers = 2,
-          .in_channels = 2,
-          .out_channels = 2,
-          .in_transform = transform,
-          .out_transform = transform,
-          .in_radius = 0.16,
-          .out_radius = 0.16,
-          .fno_in_channels = 2,
-          .latent_shape = {9, 7},
-          .mesh_box = {-1, 1, 0, 2}};
 }
 
 operators::FnoConfig small_fno(int dimension, const char* padding) {
@@ -425,18 +393,15 @@ TEST_P(EveryNetwork, RefusesFieldsThatDoNotFit) {
   EXPECT_TRUE(found->apply(fields(domain, 0)).values.empty());
 }
 
-class EveryOperator : public ::testing::TestWithParam<Case> {
+class EveryOperator : public RunFolder, public ::testing::WithParamInterface<Case> {
  protected:
   NetworkConfig config() const { return GetParam().config(); }
   std::unique_ptr<Operator> op(networks::Precision precision) const {
     return operators::untrained_operator(config(), 1, precision);
   }
   std::vector<int> shape(int points) const { return GetParam().shape(points); }
-  FieldBatch random_fields(int points, std::int64_t batch) const {
-    FieldBatch fields = FieldBatch::zeros(Domain::unit(shape(points)), batch, in_channels);
-    Rng rng(test_seed(), "operator laws");
-    for (double& value : fields.values) value = rng.normal();
-    return fields;
+  FieldBatch fields(int points, std::int64_t batch) const {
+    return random_fields(Domain::unit(shape(points)), batch, in_channels, test_seed());
   }
 };
 
@@ -454,7 +419,7 @@ TEST_P(EveryOperator, SaysItsDimensionAndItsChannels) {
 TEST_P(EveryOperator, WorksAtAnyResolution) {
   const auto found = op(networks::Precision::float32);
   for (const int points : {4, 8, 16}) {
-    const FieldBatch inputs = random_fields(points, 2), outputs = found->apply(inputs);
+    const FieldBatch inputs = fields(points, 2), outputs = found->apply(inputs);
     EXPECT_EQ(inputs.domain, outputs.domain);
     EXPECT_EQ(2, outputs.batch);
     EXPECT_EQ(out_channels, outputs.channels);
@@ -479,7 +444,7 @@ std::vector<double> added_up(const Readout& readout, const At& at) {
 TEST_P(EveryOperator, ReadsAWeightedSumOfItsOutputAsTheSumOfItsQueries) {
   SCOPED_TRACE(replay());
   const auto found = op(networks::Precision::float64), with = op(networks::Precision::float32);
-  const FieldBatch inputs = random_fields(8, 1), hidden = FieldBatch::zeros(inputs.domain, 1, in_channels);
+  const FieldBatch inputs = fields(8, 1), hidden = FieldBatch::zeros(inputs.domain, 1, in_channels);
   const std::int64_t last = inputs.domain.points() - 1;
   Rng rng(test_seed(), "readouts");
   FieldBatch inclusion = FieldBatch::zeros(inputs.domain, 1, 1);
@@ -500,14 +465,11 @@ TEST_P(EveryOperator, ReadsAWeightedSumOfItsOutputAsTheSumOfItsQueries) {
   }
   std::vector<double> weights(static_cast<std::size_t>(out_channels * inputs.domain.points()));
   for (double& weight : weights) weight = rng.uniform(-1, 1);
-  ScenarioRule rule;
-  rule.players = ScenarioRule::Players::blocks;
-  rule.blocks = 4;
   const Coalitions some = Coalitions::enumerate(4, 6, 4);  // {1, 2}, {0, 1, 2}, {3} and {0, 3}
   for (const Readout& readout : {few, Readout::of_weights(weights, inputs.domain.points())}) {
     EXPECT_EQ("", mismatch(readout.of(found->apply(inputs).values, inputs.domain.points()),
                            found->values_at(inputs, readout).front(), tolerance));
-    Scenario scenario = make_scenario(rule, inputs);
+    Scenario scenario = make_scenario(four_blocks, inputs);
     scenario.readout = readout;
     // A dozen layers of products of 64 float32 numbers, up to 200 of them added up.
     EXPECT_EQ("", mismatch(games::cell_mask_game(*found, scenario)->values(some),
@@ -518,20 +480,16 @@ TEST_P(EveryOperator, ReadsAWeightedSumOfItsOutputAsTheSumOfItsQueries) {
 TEST_P(EveryOperator, PlaysTheGameOfItsMaskedInputsWithAndWithoutItsEngine) {
   SCOPED_TRACE(replay());
   const auto with = op(networks::Precision::float32), exact = op(networks::Precision::float64);
-  ScenarioRule rule;
-  rule.players = ScenarioRule::Players::blocks;
-  rule.blocks = 4;
-  const FieldBatch input = random_fields(8, 1);
+  const FieldBatch input = fields(8, 1);
   const Coalitions all = Coalitions::enumerate(4, 0, 16);
-  const std::vector<double> values = games::cell_mask_game(*with, make_scenario(rule, input))->values(all),
-                            expected = games::cell_mask_game(*exact, make_scenario(rule, input))->values(all);
+  const std::vector<double> values = games::cell_mask_game(*with, make_scenario(four_blocks, input))->values(all),
+                            expected = games::cell_mask_game(*exact, make_scenario(four_blocks, input))->values(all);
   // A dozen layers of products of 64 float32 numbers.
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(expected[i], values[i], 1e-5) << i;
 }
 
 TEST_P(EveryOperator, TakesItsDomainAndItsConfigThroughAFile) {
-  const auto folder = std::filesystem::temp_directory_path() / ("opshap_laws_" + std::to_string(getpid()));
-  const auto file = folder / "model.safetensors";
+  const auto file = folder_ / "model.safetensors";
   const auto network = operators::make_network(config(), torch::kFloat32);
   operators::initialise(*network, 1);
   operators::save_network(*network, file);
@@ -550,7 +508,6 @@ TEST_P(EveryOperator, TakesItsDomainAndItsConfigThroughAFile) {
   axes.push_back(Axis::ring(4));
   axes.resize(GetParam().dimension == 1 ? 2 : 1);
   EXPECT_THROW(network->set_native_domain(Domain::grid(axes)), InvalidArgument);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_P(EveryOperator, NamesWhatItDoesNotKnow) {

@@ -41,27 +41,17 @@ std::string file_of(int version, std::string header, const std::string& data) {
   return bytes + header + data;
 }
 
-const std::string two_doubles = [] {
-  std::string data(16, '\0');
-  const double values[] = {1.5, -2.25};
-  std::memcpy(data.data(), values, sizeof values);
-  return data;
-}();
+const std::vector<double> two = {1.5, -2.25};
+const std::string two_doubles(reinterpret_cast<const char*>(two.data()), 16);
 
 data::NpyArray real_array(data::Dtype dtype, std::vector<std::int64_t> shape) {
   data::NpyArray array{std::move(shape), dtype, {}};
-  std::int64_t count = 1;
-  for (const std::int64_t size : array.shape) count *= size;
-  if (dtype == data::Dtype::float32 || dtype == data::Dtype::float64) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < count; ++i)
-      values.push_back(*rc::gen::map(rc::gen::arbitrary<float>(), [](float value) { return double{value}; }));
-    array.values = values;
-  } else {
-    std::vector<std::int64_t> values;
-    for (std::int64_t i = 0; i < count; ++i) values.push_back(*rc::gen::arbitrary<std::int32_t>());
-    array.values = values;
-  }
+  const auto count = static_cast<std::size_t>(array.size());
+  if (dtype == data::Dtype::float32 || dtype == data::Dtype::float64)
+    array.values = *rc::gen::container<std::vector<double>>(count, rc::gen::cast<double>(rc::gen::arbitrary<float>()));
+  else
+    array.values = *rc::gen::container<std::vector<std::int64_t>>(
+        count, rc::gen::cast<std::int64_t>(rc::gen::arbitrary<std::int32_t>()));
   return array;
 }
 
@@ -90,8 +80,7 @@ TEST(NpyFiles, ValuesThatAreNoNumbersSurvive) {
 TEST(NpyFiles, TheHeaderIsTheOneNumPyWrites) {
   // numpy.save of numpy.array([1.5, -2.25]), NumPy 1.24: version 1, 118 header bytes, padded to a multiple of 64.
   const std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }" + std::string(60, ' ') + "\n";
-  EXPECT_EQ(file_of(1, header, two_doubles),
-            data::format_npy({{2}, data::Dtype::float64, std::vector<double>{1.5, -2.25}}));
+  EXPECT_EQ(file_of(1, header, two_doubles), data::format_npy({{2}, data::Dtype::float64, two}));
 }
 
 TEST(NpyFiles, AllThreeVersionsAndSpellingsOfTheHeaderAreRead) {
@@ -100,8 +89,7 @@ TEST(NpyFiles, AllThreeVersionsAndSpellingsOfTheHeaderAreRead) {
                                "{\"shape\":(2L,),\"fortran_order\":False,\"descr\":\"<f8\"}",
                                "{ 'shape' : ( 1 , 2 ) , 'descr':'<f8','fortran_order': False,}   \n",
                                "{'descr': '<f8', 'fortran_order': True, 'shape': (2,)}"}) {
-      EXPECT_EQ((std::vector<double>{1.5, -2.25}), parse(file_of(version, header, two_doubles)).reals("test"))
-          << version << header;
+      EXPECT_EQ(two, parse(file_of(version, header, two_doubles)).reals("test")) << version << header;
     }
   }
 }
@@ -176,8 +164,7 @@ TEST(NpyFiles, NoMutationCrashesOrReadsMoreThanTheFileHolds) {
   const Survived all = survive(
       "npy_files", originals,
       [](const std::string& bytes) {
-        const data::NpyArray array = parse(bytes);
-        if (static_cast<std::size_t>(array.size()) * 4 > bytes.size())
+        if (static_cast<std::size_t>(parse(bytes).size()) * 4 > bytes.size())
           throw std::logic_error("more than the file holds");
       },
       std::max<std::uint64_t>(mutants(), 150000));
@@ -186,10 +173,9 @@ TEST(NpyFiles, NoMutationCrashesOrReadsMoreThanTheFileHolds) {
 }
 
 TEST(NpyFiles, FilesOnDiskAreReadAndWritten) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("opshap_npy_" + std::to_string(::getpid()));
-  data::write_npy(folder / "a.npy", {{2}, data::Dtype::float64, std::vector<double>{1.5, -2.25}});
-  EXPECT_EQ((std::vector<double>{1.5, -2.25}), data::read_npy(folder / "a.npy").reals("test"));
+  const auto folder = std::filesystem::temp_directory_path() / ("opshap_npy_" + std::to_string(::getpid()));
+  data::write_npy(folder / "a.npy", {{2}, data::Dtype::float64, two});
+  EXPECT_EQ(two, data::read_npy(folder / "a.npy").reals("test"));
   EXPECT_THROW(data::read_npy(folder / "missing.npy"), DataError);
   EXPECT_THROW(data::read_npy(folder), DataError);
   std::filesystem::remove_all(folder);
@@ -310,10 +296,9 @@ TEST(SafetensorsFiles, ThatBreakTheFormatAreRefused) {
       file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8),
       file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8,16]}})", 8),
       file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,9]}})", 8),
-      file(R"({"w":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})",
-           8),  // 2^64 numbers: 0 after overflow
-      file(R"({"w":{"dtype":"F32","shape":[4611686018427387906],"data_offsets":[0,8]}})",
-           8),                                                               // 2^62 + 2 numbers: 8 bytes after overflow
+      // 2^64 numbers: 0 after overflow; and 2^62 + 2 numbers: 8 bytes after overflow.
+      file(R"({"w":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})", 8),
+      file(R"({"w":{"dtype":"F32","shape":[4611686018427387906],"data_offsets":[0,8]}})", 8),
       file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8),  // a gap
       file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 8),  // data of no tensor
       file(
@@ -328,8 +313,7 @@ TEST(SafetensorsFiles, ThatBreakTheFormatAreRefused) {
       file(std::string(200000, '['), 0),
       file("{\"w\":" + std::string(200000, '[') + std::string(200000, ']') + "}", 0),
   };
-  for (std::size_t index = 0; index < bad.size(); ++index)
-    EXPECT_TRUE(is_refused(bad[index])) << bad[index].substr(8, 100);
+  for (const std::string& bytes : bad) EXPECT_TRUE(is_refused(bytes)) << bytes.substr(8, 100);
 }
 
 TEST(SafetensorsFiles, OfMutatedBytesAreReadOrRefused) {

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "core/error.hpp"
 #include "core/game.hpp"
+#include "core/measured.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/certify.hpp"
 #include "games/unanimity.hpp"
@@ -19,6 +19,7 @@
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/guessed_slopes.hpp"
+#include "support/oracles.hpp"
 #include "support/tolerance.hpp"
 #include "support/values_alone.hpp"
 
@@ -27,30 +28,16 @@ namespace {
 
 using Verdict = evaluation::Certification::Verdict;
 
-/// Interactions of random players, with normal coefficients.
-std::unique_ptr<SolvedGame> interactions(int players, int count, double empty, Rng& rng,
-                                         const std::function<int()>& size) {
-  std::vector<games::UnanimityTerm> terms;
-  for (int term = 0; term < count; ++term) {
-    std::vector<int> order(static_cast<std::size_t>(players));
-    std::iota(order.begin(), order.end(), 0);
-    rng.shuffle(order);
-    order.resize(std::min(order.size(), static_cast<std::size_t>(size())));
-    terms.push_back({.coalition = order, .coefficient = rng.normal()});
-  }
-  return games::unanimity_sum(players, terms, empty);
-}
-
 /// Of up to four players.
 std::unique_ptr<SolvedGame> fourth_order_game(int players, std::uint64_t seed) {
   Rng rng(seed, "fourth order");
-  return interactions(players, 3 * players, 3, rng, [&rng] { return 1 + static_cast<int>(rng.below(4)); });
+  return random_interactions(players, 3 * players, 3, rng, [&rng] { return 1 + rng.below(4); });
 }
 
 /// A few coalitions of many players: the errors of the members of one are nearly the same, so they have few directions.
 std::unique_ptr<SolvedGame> few_interactions_game(int players, std::uint64_t seed) {
   Rng rng(seed, "few interactions");
-  return interactions(players, 3, 0, rng, [] { return 3; });
+  return random_interactions(players, 3, 0, rng, [] { return 3; });
 }
 
 /// An estimator with a share of player 0's value given to player 1. The share is in the unit of a reference's game.
@@ -84,13 +71,12 @@ std::unique_ptr<Game> seen(const Game& game, Slopes slopes) {
 
 std::string second_estimate(Slopes slopes) { return slopes == Slopes::none ? "kernel_shap_paired" : "two_level"; }
 
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double squares = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) squares += std::pow(a[i] - b[i], 2);
-  return std::sqrt(squares);
+/// A reference whose second estimate is this estimator's.
+evaluation::CertifiedReference with_second(const Game& game, const evaluation::ReferenceSettings& settings,
+                                           std::uint64_t seed, Slopes slopes, const Estimator& second) {
+  if (slopes == Slopes::none) return evaluation::certified_reference(game, settings, seed, {.regression = second});
+  return evaluation::certified_reference(game, settings, seed, {.two_level = second});
 }
-
-double norm(const std::vector<double>& values) { return distance(values, std::vector<double>(values.size(), 0.0)); }
 
 TEST(CertifiedReference, IsExactForFewPlayersAndWhereEnumerationIsCheaper) {
   for (const int players : {1, 2, 9}) {
@@ -275,9 +261,7 @@ TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne)
       const Biased orderings("permutation_antithetic", shift), other(second_estimate(slopes).c_str(), shift);
       for (const bool first : {true, false}) {
         const auto wrong = first ? evaluation::certified_reference(*game, settings, seed, {.orderings = orderings})
-                           : slopes == Slopes::none
-                               ? evaluation::certified_reference(*game, settings, seed, {.regression = other})
-                               : evaluation::certified_reference(*game, settings, seed, {.two_level = other});
+                                 : with_second(*game, settings, seed, slopes, other);
         found_out += wrong.cross_check->agrees() ? 0 : 1;
         EXPECT_EQ(wrong.cross_check->agrees() ? "certified"
                   : first                     ? "biased"
@@ -298,9 +282,7 @@ TEST(CrossCheck, OrderingsAreWhatIsLeftWhenTheTwoDisagree) {
   for (const Slopes slopes : all_slopes) {
     const auto game = seen(*solved, slopes);
     const Biased other(second_estimate(slopes).c_str(), 100);
-    const auto found = slopes == Slopes::none
-                           ? evaluation::certified_reference(*game, settings, 5, {.regression = other})
-                           : evaluation::certified_reference(*game, settings, 5, {.two_level = other});
+    const auto found = with_second(*game, settings, 5, slopes, other);
     EXPECT_EQ("permutation_antithetic", found.method);
     EXPECT_EQ(found.estimates[0].attribution.values, found.attribution.values);
     EXPECT_TRUE(found.reached);
@@ -397,14 +379,13 @@ TEST(Certify, TellsTheNearerOfTwoAttributions) {
       const auto game = fourth_order_game(players, seed);
       const std::vector<double> truth = game->shapley_values();
       std::vector<double> near = truth, far = truth;
-      const double size = 0.3 * distance(truth, std::vector<double>(truth.size(), 0.0));
+      const double size = 0.3 * norm(truth);
       near[0] += size / 2, near[1] -= size / 2;
       far[0] -= 2 * size, far[1] += 2 * size;
       const auto verdict = [&](const std::vector<double>& a, const std::vector<double>& b) {
         return evaluation::certify(*game, a, b, {.max_evaluations = 1 << 18}, seed);
       };
-      const evaluation::Certification first = verdict(near, far), second = verdict(far, near),
-                                      exact = verdict(truth, near);
+      const auto first = verdict(near, far), second = verdict(far, near), exact = verdict(truth, near);
       EXPECT_EQ(Verdict::first, first.verdict) << players << " " << seed;
       EXPECT_EQ(Verdict::second, second.verdict) << players << " " << seed;
       EXPECT_EQ(Verdict::first, exact.verdict) << players << " " << seed;
@@ -461,29 +442,27 @@ TEST(Certify, IdentityHoldsOverAllCoalitions) {
   for_all([] {
     const Table table = *any_game(8);
     RC_PRE(table.players >= 2);
-    const auto game = as_game(table);
-    const std::vector<double> exact = attribute(estimators::find("exact"), *game, {}, 0).values;
+    const std::vector<double> exact = textbook_shapley_values(table);
     std::vector<double> other = exact;
     other.front() += 1;
     other.back() -= 1;
     const int n = table.players;
-    double harmonic = 0, mass = 0, difference = 0;
-    for (int j = 1; j < n; ++j) harmonic += 1.0 / j;
+    double mass = 0, difference = 0;
     for (std::size_t mask = 1; mask + 1 < table.values.size(); ++mask) {
-      double size = 0, of_exact = 0, of_other = 0, subsets = 1;
+      double of_exact = 0, of_other = 0;
       for (int i = 0; i < n; ++i) {
         if ((mask >> i & 1) == 0) continue;
-        ++size;
         of_exact += exact[static_cast<std::size_t>(i)];
         of_other += other[static_cast<std::size_t>(i)];
       }
-      for (int i = 0; i < static_cast<int>(size); ++i) subsets = subsets * (n - i) / (i + 1);
-      const double weight = 1 / (subsets * size * (n - size)), gain = table.values[mask] - table.empty();
+      const int size = std::popcount(mask);
+      const double weight = kernel(n, size) / binomial(n, size), gain = table.values[mask] - table.empty();
       mass += weight;
       difference += weight * (std::pow(gain - of_other, 2) - std::pow(gain - of_exact, 2));
     }
     // Squares of up to (10⁶)² would cancel, but the gains are of order 1.
-    RC_ASSERT(mismatch(2.0, 2 * harmonic * difference / mass, rounding(1e4, std::pow(table.scale() + 8, 2))) == "");
+    RC_ASSERT(mismatch(2.0, 2 * harmonic(n - 1) * difference / mass, rounding(1e4, std::pow(table.scale() + 8, 2))) ==
+              "");
   });
 }
 

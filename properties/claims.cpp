@@ -1,7 +1,5 @@
 // Every claim has a run that supports it, one that contradicts it, and one that cannot tell.
 
-#include "reporting/claims.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "reporting/amortisation.hpp"
+#include "reporting/claims.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/paper.hpp"
@@ -33,6 +32,10 @@ using reporting::Verdict;
 const std::set<std::string> without_examples = {"orders_of_magnitude_faster", "comparable_on_both_grids_of_heat_2d",
                                                 "robust_to_relu"};
 
+runs::Sitting sitting_on(const char* processor) {
+  return {.environment = {{"processor", processor}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}};
+}
+
 /// A run of the paper's sizes with these rows.
 runs::Run run_of(const runs::Results& results) {
   runs::Run run;
@@ -40,8 +43,7 @@ runs::Run run_of(const runs::Results& results) {
   run.comparable_with_paper = true;
   run.resolutions = {16, 32, 64, 128, 256, 512, 1024};
   run.results = results;
-  run.sittings = {
-      {.environment = {{"processor", "a processor"}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}}};
+  run.sittings = {sitting_on("a processor")};
   return run;
 }
 
@@ -52,7 +54,7 @@ std::vector<reporting::JudgedClaim> judged(const runs::Results& results) {
 
 const reporting::Claim& claim_of(const std::string& id) {
   const auto& all = reporting::claims::all();
-  return *std::find_if(all.begin(), all.end(), [&id](const reporting::Claim& claim) { return claim.id == id; });
+  return *std::ranges::find(all, id, &reporting::Claim::id);
 }
 
 Judgement judge_one(const std::string& id, const runs::Run& run) {
@@ -60,6 +62,13 @@ Judgement judge_one(const std::string& id, const runs::Run& run) {
 }
 
 Judgement judge_one(const std::string& id, const runs::Results& results) { return judge_one(id, run_of(results)); }
+
+template <typename Rows>
+Judgement expect_verdict(Verdict verdict, const std::string& id, const Rows& rows) {
+  const Judgement judgement = judge_one(id, rows);
+  EXPECT_EQ(verdict, judgement.verdict) << id << ": " << judgement.evidence;
+  return judgement;
+}
 
 /// The row of docs/architecture.md, as somebody would add it to a list of claims.
 std::vector<reporting::Claim> documented_claims() {
@@ -146,13 +155,10 @@ TEST(Claims, AreJudgedByRowsThatSupportThemAndByRowsThatContradictThem) {
 
 TEST(Claims, AreNotTestableByRowsThatCannotTell) {
   runs::Results results;  // one failed attribution at one n: nothing is known of anybody's quality
-  runs::AttributionRow row;
+  runs::AttributionRow row{{.method = "stratified", .access = "values", .budget = 100}};
   row.pde = "burgers1d";
   row.players = 24;
   row.shape = {24};
-  row.method = "stratified";
-  row.access = "values";
-  row.budget = 100;
   set_undefined(row, "budget too small");
   row.reference = "permutation_antithetic";
   row.reference_error = Measured::of(0.01);
@@ -177,8 +183,7 @@ TEST(Claims, AboutTheAuthorsHardwareAreNotComparable) {
   runs::Results results = SyntheticRun::full().results();
   for (const double factor : {1.0, 0.01}) {  // neither a slow nor a fast explainer says anything about an A100
     scale_seconds(results, "operator_shap", factor);
-    const Judgement judgement = judge_one("orders_of_magnitude_faster", results);
-    EXPECT_EQ(Verdict::not_comparable, judgement.verdict) << judgement.evidence;
+    const Judgement judgement = expect_verdict(Verdict::not_comparable, "orders_of_magnitude_faster", results);
     EXPECT_TRUE(judgement.value);
     EXPECT_FALSE(judgement.threshold);
   }
@@ -188,8 +193,7 @@ TEST(Claims, AboutColumnsOfThePaperAreNotComparableInRunsOfOtherSizes) {
   runs::Run run = run_of(SyntheticRun::full().results());
   run.comparable_with_paper = false;
   run.departures = {"training samples: 192 instead of the paper's 4220"};
-  const Judgement judgement = judge_one("operator_shap_column", run);
-  EXPECT_EQ(Verdict::not_comparable, judgement.verdict);
+  const Judgement judgement = expect_verdict(Verdict::not_comparable, "operator_shap_column", run);
   EXPECT_TRUE(has(judgement.evidence, "192"));
 }
 
@@ -200,9 +204,9 @@ TEST(Claims, AFurtherExplainerIsNoSecondModelOfTheFirst) {
   further.stage = "explainer";
   further.explainer = "mean_field_labels";
   results.training.push_back(further);
-  EXPECT_EQ(Verdict::reproduced, judge_one("one_model_for_all_resolutions", results).verdict);
+  expect_verdict(Verdict::reproduced, "one_model_for_all_resolutions", results);
   results.training.back().explainer.reset();
-  EXPECT_EQ(Verdict::not_reproduced, judge_one("one_model_for_all_resolutions", results).verdict);
+  expect_verdict(Verdict::not_reproduced, "one_model_for_all_resolutions", results);
 }
 
 TEST(Claims, ApplyOnlyToThePdeAndTheGridThatTheyAreAbout) {
@@ -265,8 +269,7 @@ TEST(Claims, AreUndecidedWhereOtherInputsMightSayTheOpposite) {
     row.scores["nrmse"] =
         Measured::of(0.073 + (row.sample % 2 == 0 ? 0.02 : -0.02) + 1e-4 * static_cast<double>(row.sample));
   });
-  const Judgement judgement = judge_one("regression_msr_wins_at_32_players", results);
-  EXPECT_EQ(Verdict::undecided, judgement.verdict) << judgement.evidence;
+  const Judgement judgement = expect_verdict(Verdict::undecided, "regression_msr_wins_at_32_players", results);
   EXPECT_LT(judgement.interval->first, 1);
   EXPECT_GT(judgement.interval->second, 1);
 }
@@ -278,9 +281,9 @@ TEST(Claims, AreUndecidedWhereTheReferenceCannotTell) {
   set_nrmse(results, regression_msr, [](int) { return 0.0127; });
   set_nrmse(results, "operator_shap", [](int) { return 0.0126; });
   set_reference_error(results, 0.0126);
-  EXPECT_EQ(Verdict::undecided, judge_one("regression_msr_wins_at_32_players", results).verdict);
+  expect_verdict(Verdict::undecided, "regression_msr_wins_at_32_players", results);
   set_reference_error(results, 0);
-  EXPECT_EQ(Verdict::not_reproduced, judge_one("regression_msr_wins_at_32_players", results).verdict);
+  expect_verdict(Verdict::not_reproduced, "regression_msr_wins_at_32_players", results);
 }
 
 TEST(Claims, AboutBudgetsAreUndecidedByCurvesThatBeginTooLate) {
@@ -288,8 +291,8 @@ TEST(Claims, AboutBudgetsAreUndecidedByCurvesThatBeginTooLate) {
   // the first budget at n = 1024 being ten times that at n = 16 says nothing.
   runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "operator_shap", [](int) { return 20.0; });
-  const Judgement judgement = judge_one("classical_methods_need_more_at_many_players", results);
-  EXPECT_EQ(Verdict::undecided, judgement.verdict) << judgement.evidence;
+  const Judgement judgement =
+      expect_verdict(Verdict::undecided, "classical_methods_need_more_at_many_players", results);
   EXPECT_EQ(0, judgement.interval->first);
 }
 
@@ -298,8 +301,8 @@ TEST(Claims, AboutClassicalMethodsAreNotDecidedByOrderingsInPairs) {
   claim_examples().at("classical_methods_need_more_at_many_players").supports(results);
   set_nrmse(results, "permutation_antithetic", [](int) { return 1e-3; });
   set_reference_error(results, 0);
-  EXPECT_EQ(Verdict::reproduced, judge_one("classical_methods_need_more_at_many_players", results).verdict);
-  EXPECT_EQ(Verdict::reproduced, judge_one("antithetic_pair_beats_explainer", results).verdict);
+  expect_verdict(Verdict::reproduced, "classical_methods_need_more_at_many_players", results);
+  expect_verdict(Verdict::reproduced, "antithetic_pair_beats_explainer", results);
 }
 
 TEST(Claims, AboutQualityCountComparableCells) {
@@ -308,8 +311,7 @@ TEST(Claims, AboutQualityCountComparableCells) {
   set_nrmse(results, "integrated_gradients", [](int players) { return players < 128 ? 0.10 : 0.9; });
   set_nrmse(results, "operator_shap", [](int players) { return players < 128 ? 0.12 : 0.2; });
   set_reference_error(results, 0);
-  const Judgement judgement = judge_one("quality_against_integrated_gradients", results);
-  EXPECT_EQ(Verdict::reproduced, judgement.verdict) << judgement.evidence;
+  expect_verdict(Verdict::reproduced, "quality_against_integrated_gradients", results);
 }
 
 TEST(Claims, AboutAmortisationAreJudgedAtTheNOfTheFigureAndByMethodsThatAreAsGood) {
@@ -324,10 +326,8 @@ TEST(Claims, AboutAmortisationAreJudgedAtTheNOfTheFigureAndByMethodsThatAreAsGoo
   const auto pays = reporting::amortisation(reporting::Scoreboard(run));
   ASSERT_TRUE(pays);
   EXPECT_EQ(reporting::Discretisation::line(512), pays->on);
-  for (const reporting::TunedMethod& method : pays->methods)
-    EXPECT_EQ(method.reached, method.break_even.has_value()) << method.method;
-  const Judgement judgement = judge_one("training_is_amortised", run);
-  EXPECT_TRUE(has(judgement.evidence, "Not as good at any budget run: Permutation"));
+  for (const auto& method : pays->methods) EXPECT_EQ(method.reached, method.break_even.has_value()) << method.method;
+  EXPECT_TRUE(has(judge_one("training_is_amortised", run).evidence, "Not as good at any budget run: Permutation"));
   const reporting::Table methods = judge_one("training_breaks_even", run).tables.front();
   EXPECT_TRUE(std::ranges::any_of(methods.rows, [](const auto& row) { return row.front() == "Mean field"; }));
   EXPECT_TRUE(std::ranges::none_of(methods.rows, [](const auto& row) { return row.front() == "Permutation"; }));
@@ -348,8 +348,7 @@ TEST(Claims, AboutPairingLeaveOutWhereMostInputsAreUndefined) {
     if (row.players != 64) return;
     row.scores["nrmse"] = row.sample < 5 ? Measured::undefined("rank=62") : Measured::of(50);  // what is left is worse
   });
-  const Judgement judgement = judge_one("pairing_matters", results);
-  EXPECT_EQ(Verdict::reproduced, judgement.verdict) << judgement.evidence;
+  const Judgement judgement = expect_verdict(Verdict::reproduced, "pairing_matters", results);
   EXPECT_TRUE(has(judgement.evidence, "3 of 8 inputs are defined"));
 }
 
@@ -358,8 +357,7 @@ TEST(Claims, AboutFallingErrorsAreNotFooledByTheReference) {
   runs::Results results = SyntheticRun::full().results();
   add_mean_field(results, [](int players) { return std::hypot(0.9 / players, 0.004); });
   set_reference_error(results, 0.004);
-  const Judgement judgement = judge_one("mean_field_error_falls", results);
-  EXPECT_EQ(Verdict::reproduced, judgement.verdict) << judgement.evidence;
+  expect_verdict(Verdict::reproduced, "mean_field_error_falls", results);
 }
 
 /// The run on other grids or with another operator.
@@ -396,28 +394,24 @@ TEST(Claims, AreJudgedOnGridsWithAGoodOperatorAndAGoodReference) {
   runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "operator_shap", [](int players) { return players == 64 ? 0.9 : 0.05; });
   set_reference_error(results, 1e-3);
-  EXPECT_EQ(Verdict::not_reproduced, judge_one("low_error", results).verdict);
+  expect_verdict(Verdict::not_reproduced, "low_error", results);
   runs::Results bad_backbone = results;
   for (runs::OperatorRow& row : bad_backbone.operators)
     if (row.points == 64) row.relative_errors.assign(10, Measured::of(0.11));
-  const Judgement without = judge_one("low_error", bad_backbone);
-  EXPECT_EQ(Verdict::reproduced, without.verdict) << without.evidence;
+  const Judgement without = expect_verdict(Verdict::reproduced, "low_error", bad_backbone);
   EXPECT_TRUE(has(without.evidence, "Without n = 64 (the backbone's median error is 0.110)"));
 
   runs::Run bad_reference = run_of(results);
   bad_reference.settings = {{"reference_error", "0.01"}};
-  for (runs::AttributionRow& row : bad_reference.results.attributions)
-    if (row.players == 64) row.reference_error = Measured::of(0.051);
-  EXPECT_EQ(Verdict::reproduced, judge_one("low_error", bad_reference).verdict);
-  for (runs::AttributionRow& row : bad_reference.results.attributions)
-    if (row.players == 64) row.reference_error = Measured::of(0.049);
-  EXPECT_EQ(Verdict::not_reproduced, judge_one("low_error", bad_reference).verdict);
+  for (const auto& [error, verdict] :
+       {std::pair(0.051, Verdict::reproduced), std::pair(0.049, Verdict::not_reproduced)}) {
+    for (runs::AttributionRow& row : bad_reference.results.attributions)
+      if (row.players == 64) row.reference_error = Measured::of(error);
+    EXPECT_EQ(verdict, judge_one("low_error", bad_reference).verdict) << error;
+  }
 
   for (runs::OperatorRow& row : results.operators) row.relative_errors.assign(10, Measured::of(0.28));
-  for (const reporting::JudgedClaim& claim : judged(results))
-    if (!claim.claim.check) {
-      EXPECT_FALSE(claim.judgement.value) << claim.claim.id;
-    }
+  for (const auto& claim : judged(results)) EXPECT_FALSE(claim.judgement.value && !claim.claim.check) << claim.claim.id;
   EXPECT_EQ(Verdict::reproduced, judge_one("normalisation_is_exact", results).verdict)
       << "a test of the program needs no good operator";
 }
@@ -436,17 +430,15 @@ TEST(Claims, SayWhetherTheyAreBetterOrWorse) {
 
 TEST(Claims, AboutWallTimesNeedOneMachineWithNothingBesideIt) {
   runs::Run run = run_of(SyntheticRun::full().results());
-  EXPECT_EQ(Verdict::reproduced, judge_one("faster_than_baselines", run).verdict);
+  expect_verdict(Verdict::reproduced, "faster_than_baselines", run);
   EXPECT_TRUE(has(judge_one("faster_than_baselines", run).evidence, "Timed on a processor"));
   runs::Run busy = run, silent = run, moved = run;
   busy.sittings[0].load->others = 40;
   silent.sittings[0].load.reset();
-  moved.sittings.push_back(
-      {.environment = {{"processor", "another"}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}});
-  for (const auto& [of, why] : std::vector<std::pair<const runs::Run*, std::string>>{
-           {&busy, "40 %"}, {&silent, "does not say"}, {&moved, "several machines (a processor; another)"}}) {
-    const Judgement judgement = judge_one("faster_than_baselines", *of);
-    EXPECT_EQ(Verdict::not_comparable, judgement.verdict) << judgement.evidence;
+  moved.sittings.push_back(sitting_on("another"));
+  for (const auto& [of, why] :
+       {std::pair(&busy, "40 %"), {&silent, "does not say"}, {&moved, "several machines (a processor; another)"}}) {
+    const Judgement judgement = expect_verdict(Verdict::not_comparable, "faster_than_baselines", *of);
     EXPECT_TRUE(has(judgement.evidence, why));
     EXPECT_TRUE(judgement.value) << "the number is shown all the same";
   }
@@ -537,7 +529,7 @@ TEST(Claims, ThatHoldInEveryCorrectRunAreBrokenByRowsThatContradictThem) {
     runs::Results results = base;
     claim_examples().at(std::string(claim.id)).contradicts(results);
     const std::vector<std::string> broken = reporting::broken_checks(judged(results));
-    EXPECT_NE(broken.end(), std::find(broken.begin(), broken.end(), claim.id)) << claim.id;
+    EXPECT_NE(broken.end(), std::ranges::find(broken, claim.id)) << claim.id;
   }
   EXPECT_EQ(4, checks);
   EXPECT_EQ(std::vector<std::string>{}, reporting::broken_checks(judged({.attributions = {base.attributions.front()}})))

@@ -12,7 +12,6 @@
 #include <regex>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,15 +63,12 @@ TEST_F(CommandLine, BrokenGamesAreRefusedWithTheirKey) {
 
 TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
   const std::string game = file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})");
-  const nlohmann::json json = answer("attribute --game " + game + " --method exact --json");
+  const nlohmann::json json = answer("attribute --game " + game + " --method exact");
   for (const char* key : {"method", "players", "values", "standard_errors", "empty", "grand", "efficiency_gap",
                           "distinct", "evaluations", "seed", "seconds", "exact"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_TRUE(json["seconds"].contains("game") && json["seconds"].contains("estimator"));
-  EXPECT_EQ("exact", json["method"]);
-  EXPECT_EQ(1.0, json["empty"]);
-  EXPECT_EQ(9.0, json["grand"]);
-  EXPECT_EQ(8, json["distinct"]);
+  EXPECT_TRUE(holds(json, {{"method", "exact"}, {"empty", 1.0}, {"grand", 9.0}, {"distinct", 8}}));
 }
 
 TEST_F(CommandLine, UnknownOptionsAreAnsweredWithTheNearestOne) {
@@ -84,16 +80,15 @@ TEST_F(CommandLine, UnknownOptionsAreAnsweredWithTheNearestOne) {
 
 TEST_F(CommandLine, StandardErrorsOfFewOrderingsSaySo) {
   const std::string ask = "attribute --game unanimity_sum --players 8 --game-seed 3 --method permutation --budget ";
-  const Outcome few = opshap(ask + "37");  // ∅, N and five orderings of seven coalitions
-  ASSERT_EQ(0, few.code) << few.err;
-  EXPECT_TRUE(has(few.out, "of 5 samples: an interval of 95 % is ± 2.78 of them"));
-  EXPECT_EQ(5, nlohmann::json::parse(opshap(ask + "37 --json").out).at("error_samples"));
+  // ∅, N and five orderings of seven coalitions.
+  EXPECT_TRUE(has(output(ask + "37"), "of 5 samples: an interval of 95 % is ± 2.78 of them"));
+  EXPECT_EQ(5, answer(ask + "37").at("error_samples"));
   EXPECT_FALSE(has(opshap(ask + "250").out, "samples:")) << "35 orderings are not few";
-  const Outcome rare =
-      opshap("attribute --game " + file("rare.json", R"({"players": 9, "terms": [{"coalition": [0, 1, 2, 3, 4, 5, 6, 7],
+  const std::string rare =
+      output("attribute --game " + file("rare.json", R"({"players": 9, "terms": [{"coalition": [0, 1, 2, 3, 4, 5, 6, 7],
                                                                             "coefficient": 1}]})") +
              " --method permutation --budget 42");
-  EXPECT_TRUE(has(rare.out, "have a standard error of 0"));
+  EXPECT_TRUE(has(rare, "have a standard error of 0"));
 }
 
 TEST_F(CommandLine, RegressionsThatAreNotDeterminedAreRefusedOrAnsweredWithTheLeastNorm) {
@@ -102,20 +97,18 @@ TEST_F(CommandLine, RegressionsThatAreNotDeterminedAreRefusedOrAnsweredWithTheLe
   expect_refusal("attribute --game unanimity_sum --players 64 --budget 128 --method kernel_shap_paired", 2,
                  "--minimum-norm");
   expect_refusal(ask + "kernel_shap_unbiased --minimum-norm", 2, "--minimum-norm");
-  const nlohmann::json found = answer(ask + "kernel_shap_paired --minimum-norm --json");
+  const nlohmann::json found = answer(ask + "kernel_shap_paired --minimum-norm");
   EXPECT_TRUE(found["standard_errors"].is_null());
-  EXPECT_EQ(9, found["minimum_norm"]["rank"]);
-  EXPECT_EQ(39, found["minimum_norm"]["needed_rank"]);
+  EXPECT_TRUE(holds(found["minimum_norm"], {{"rank", 9}, {"needed_rank", 39}}));
   EXPECT_TRUE(has(opshap(ask + "kernel_shap_paired --minimum-norm").out, "rank 9 of the 39 that would determine"));
-  const Outcome determined = opshap(
-      "attribute --game unanimity_sum --players 40 --budget 400 --method kernel_shap_paired --minimum-norm --json");
-  EXPECT_TRUE(nlohmann::json::parse(determined.out)["minimum_norm"].is_null());
+  const nlohmann::json determined =
+      answer("attribute --game unanimity_sum --players 40 --budget 400 --method kernel_shap_paired --minimum-norm");
+  EXPECT_TRUE(determined["minimum_norm"].is_null());
 }
 
 TEST_F(CommandLine, AStandardInputOfDashIsRead) {
-  const Outcome outcome = shell("echo '{\"players\":1,\"values\":[1,3]}' | " + std::string(OPSHAP_BINARY_DIR) +
-                                "/opshap attribute --game - --method exact --json");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const Outcome outcome =
+      ended("echo '{\"players\":1,\"values\":[1,3]}' | " + program("attribute --game - --method exact --json"));
   EXPECT_EQ(2.0, nlohmann::json::parse(outcome.out)["values"][0]);
 }
 
@@ -152,35 +145,29 @@ TEST_F(CommandLine, AFullDiskIsAnUnfitEnvironmentAndLeavesNoFile) {
 }
 
 TEST_F(CommandLine, DataSetsAreTheSameFileForAnyNumberOfThreadsAndAfterAnyInterruption) {
-  const auto generate = [this](const std::string& name, const std::string& more) {
-    return std::string(OPSHAP_BINARY_DIR) + "/opshap data generate --pde burgers1d --samples 192 --seed 3 --out " +
-           path(name) + " " + more;
+  const auto generate = [this](const std::string& name, const std::string& threads) {
+    return program("data generate --pde burgers1d --samples 192 --seed 3 --out " + path(name) + " --threads " +
+                   threads);
   };
-  ASSERT_EQ(0, shell(generate("one.h5", "--threads 1")).code);
-  ASSERT_EQ(0, shell(generate("two.h5", "--threads 2")).code);
+  ended(generate("one.h5", "1"));
+  ended(generate("two.h5", "2"));
   const std::string whole = read_file(path("one.h5"));
   EXPECT_TRUE(whole == read_file(path("two.h5")));
 
   // 192 samples are three shards: the signals arrive when the first one is there, however busy the machine is.
-  const auto interrupted = [&](const std::string& signal, const std::string& name) {
-    return shell(generate(name, "--threads 1") + " & while [ ! -s " + path(name + ".shards") +
-                 "/manifest.jsonl ] && kill -0 $!; do sleep 0.01; done; kill -" + signal + " $!; wait $!");
-  };
-  const Outcome stopped = interrupted("TERM", "stopped.h5");
-  EXPECT_EQ(6, stopped.code) << stopped.err;
-  EXPECT_FALSE(fs::exists(path("stopped.h5")));
-  ASSERT_EQ(0, shell(generate("stopped.h5", "--threads 2")).code);
-  EXPECT_TRUE(whole == read_file(path("stopped.h5")));
-
-  const Outcome killed = interrupted("KILL", "killed.h5");
-  EXPECT_EQ(137, killed.code) << killed.err;
-  EXPECT_FALSE(fs::exists(path("killed.h5")));
-  ASSERT_EQ(0, shell(generate("killed.h5", "--threads 2")).code);
-  EXPECT_TRUE(whole == read_file(path("killed.h5")));
+  for (const auto& [signal, code] : {std::pair("TERM", 6), std::pair("KILL", 137)}) {
+    const std::string name = std::string(signal) + ".h5";
+    ended(generate(name, "1") + " & while [ ! -s " + path(name + ".shards") +
+              "/manifest.jsonl ] && kill -0 $!; do sleep 0.01; done; kill -" + signal + " $!; wait $!",
+          code);
+    EXPECT_FALSE(fs::exists(path(name)));
+    ended(generate(name, "2"));
+    EXPECT_TRUE(whole == read_file(path(name)));
+  }
 }
 
 TEST_F(CommandLine, DamagedDataSetsAreRefused) {
-  ASSERT_EQ(0, opshap("data generate --pde burgers1d --samples 8 --out " + path("data.h5")).code);
+  done("data generate --pde burgers1d --samples 8 --out " + path("data.h5"));
   const std::string whole = read_file(path("data.h5"));
   file("short.h5", whole.substr(0, whole.size() / 2));
   std::string flipped = whole;
@@ -191,37 +178,30 @@ TEST_F(CommandLine, DamagedDataSetsAreRefused) {
 }
 
 TEST_F(CommandLine, LightCommandsStartWithoutLibTorch) {
-  const Outcome libraries = shell("ldd " + std::string(OPSHAP_BINARY_DIR) + "/opshap");
-  ASSERT_EQ(0, libraries.code) << libraries.err;
+  const Outcome libraries = ended("ldd " + program(""));
   EXPECT_FALSE(has(libraries.out, "libtorch"));
   EXPECT_FALSE(has(libraries.out, "libc10"));
-  for (const char* arguments : {"--help", "list estimators", "list claims --json", "doctor --quick"})
-    EXPECT_EQ(0, opshap(arguments).code) << arguments;
+  for (const char* arguments : {"--help", "list estimators", "list claims --json", "doctor --quick"}) done(arguments);
 }
 
 class LoadedLibraries : public Program {
  protected:
   /// The file names of all shared libraries that a command has loaded.
   std::set<std::string> loaded_by(const std::string& arguments) const {
-    const Outcome outcome = shell("LD_DEBUG=libs " OPSHAP_BINARY_DIR "/opshap " + arguments);
-    EXPECT_EQ(0, outcome.code) << outcome.err;
     std::set<std::string> names;
-    std::istringstream lines(outcome.err);
     const std::string begins = "calling init: ";
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string& line : parts_of(ended("LD_DEBUG=libs " + program(arguments)).err))
       if (const std::size_t at = line.find(begins); at != std::string::npos)
         names.insert(std::filesystem::path(line.substr(at + begins.size())).filename().string());
     return names;
   }
 };
 
-std::set<std::string> among(const std::set<std::string>& names, std::initializer_list<const char*> parts) {
-  std::set<std::string> found;
-  for (const std::string& name : names) {
-    for (const char* part : parts)
-      if (name.find(part) != std::string::npos) found.insert(name);
-  }
-  return found;
+std::set<std::string> among(std::set<std::string> names, std::initializer_list<const char*> parts) {
+  std::erase_if(names, [&](const std::string& name) {
+    return std::ranges::none_of(parts, [&](const char* part) { return name.find(part) != std::string::npos; });
+  });
+  return names;
 }
 
 const std::initializer_list<const char*> of_networks = {"torch", "libc10", "blas", "mkl", "libmpi", "opshap-networks"},
@@ -239,8 +219,7 @@ TEST_F(LoadedLibraries, OfLightCommandsAreLight) {
 }
 
 TEST_F(LoadedLibraries, OfTreesAreThereForWhoFitsTrees) {
-  const std::set<std::string> names =
-      loaded_by("attribute --game unanimity_sum --players 8 --method regression_msr_tree --budget 100");
+  const auto names = loaded_by("attribute --game unanimity_sum --players 8 --method regression_msr_tree --budget 100");
   EXPECT_EQ(1u, among(names, {"libxgboost"}).size());
   EXPECT_EQ(std::set<std::string>{}, among(names, of_networks));
 }
@@ -252,10 +231,9 @@ TEST_F(LoadedLibraries, HaveOneOpenMpRuntimeOrTheDoctorSaysSo) {
   const std::string asked = message("attribute --operator ", OPSHAP_BINARY_DIR,
                                     "/share/opshap/operators/burgers1d.safetensors --query 8 --input ", path("u.npy")),
                     trees = message(asked, " --method regression_msr_tree --budget 100");
-  const std::set<std::string> alone = among(loaded_by(asked), of_threads),
-                              with_trees = among(loaded_by(trees), of_threads);
+  const auto alone = among(loaded_by(asked), of_threads), with_trees = among(loaded_by(trees), of_threads);
   EXPECT_EQ(1u, alone.size());
-  const Outcome doctor = shell(OPSHAP_BINARY_DIR "/opshap doctor");
+  const Outcome doctor = opshap("doctor");
   EXPECT_EQ(with_trees.size() > 1, doctor.out.find("threads of its own") != std::string::npos) << doctor.out;
   for (const std::string& name : alone) EXPECT_TRUE(has(doctor.out, name));
 }
@@ -268,8 +246,7 @@ class CommandTables : public Program {
     const std::string script = file("complete.sh", script_ + "COMP_WORDS=(" + words +
                                                        ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_opshap\n"
                                                        "echo \"${COMPREPLY[*]}\"\n");
-    const Outcome outcome = shell("cd " + path(".") + " && bash " + script);
-    EXPECT_EQ(0, outcome.code) << outcome.err;
+    const Outcome outcome = ended("cd " + path(".") + " && bash " + script);
     EXPECT_EQ("", outcome.err);
     return outcome.out;
   }
@@ -298,8 +275,7 @@ TEST_F(CommandTables, BashCompletesCommandsOptionsAndValues) {
 TEST_F(CommandTables, EveryShellLearnsEveryCommandAndOption) {
   for (const char* shell_name : {"bash", "zsh", "fish"}) {
     const std::string script = output(std::string("completion ") + shell_name);
-    for (const char* word : {"import", "skip-nonfinite", "permutation_antithetic", "golden"})
-      EXPECT_TRUE(has(script, word)) << shell_name << " " << word;
+    EXPECT_TRUE(has(script, {"import", "skip-nonfinite", "permutation_antithetic", "golden"})) << shell_name;
   }
   expect_refusal("completion tcsh", 2, "shell");
 }
@@ -307,7 +283,7 @@ TEST_F(CommandTables, EveryShellLearnsEveryCommandAndOption) {
 // Every command has a page, and every option an entry in it. groff reads the pages without a warning. --help is made by
 // CLI11 from the same application, and takes a start of the program for each command: eight are drawn.
 TEST_F(CommandTables, EveryCommandHasAManualPage) {
-  ASSERT_EQ(0, opshap("man --out " + path("pages")).code);
+  done("man --out " + path("pages"));
   std::vector<std::string> commands;
   for (const auto& page : std::filesystem::directory_iterator(path("pages"))) {
     std::string command = page.path().stem().string().substr(std::string("opshap").size());
@@ -322,20 +298,16 @@ TEST_F(CommandTables, EveryCommandHasAManualPage) {
   rng.shuffle(std::span(order).subspan(1));  // the first is the program itself, which lists the others
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string& command = commands[static_cast<std::size_t>(order[i])];
-    const std::string page =
-        read_file(path("pages/" + cli::page_name(command.empty() ? "" : command.substr(1)) + ".1"));
+    const auto page = read_file(path("pages/" + cli::page_name(command.empty() ? "" : command.substr(1)) + ".1"));
     EXPECT_TRUE(has(page, ".SH SYNOPSIS")) << command;
     const std::string help = output(command + " --help");
     static const std::regex option("\n  (?:-[a-z],)?(--[a-z-]+)"), sub("\n  ([a-z]+)  ");
-    for (std::sregex_iterator found(help.begin(), help.end(), option), end; found != end; ++found) {
-      const std::string name = std::regex_replace((*found)[1].str(), std::regex("-"), "\\-");
-      EXPECT_TRUE(has(page, name)) << command << ": " << name;
-    }
+    for (const std::string& name : found_by(option, help))
+      EXPECT_TRUE(has(page, std::regex_replace(name, std::regex("-"), "\\-"))) << command;
     const std::size_t listed = help.find("\nSubcommands:");
     if (listed == std::string::npos) continue;
-    const std::string rest = help.substr(listed);
-    for (std::sregex_iterator found(rest.begin(), rest.end(), sub), end; found != end; ++found)
-      EXPECT_TRUE(std::ranges::binary_search(commands, command + " " + (*found)[1].str())) << command;
+    for (const std::string& name : found_by(sub, help.substr(listed)))
+      EXPECT_TRUE(std::ranges::binary_search(commands, command + " " + name)) << command;
   }
   if (shell("command -v groff").code == 0) {
     EXPECT_EQ("", shell("cd " + path("pages") + " && groff -man -ww -K utf8 -T utf8 *.1 > /dev/null").err);
@@ -353,8 +325,7 @@ TEST(CommandTable, TextsAreOnlyTexts) {
           {.name = "one",
            .summary = ".so it's \\begin",
            .options = {{.names = {"--mode"}, .takes_value = true, .choices = {"a", "b"}, .meaning = "'it's"}}}}};
-  const std::string page = cli::man_page(table, "one");
-  EXPECT_TRUE(has(page, {"opshap\\-one \\- \\&.so it's \\ebegin\n", "\n\\&'it's\n"}));
+  EXPECT_TRUE(has(cli::man_page(table, "one"), {"opshap\\-one \\- \\&.so it's \\ebegin\n", "\n\\&'it's\n"}));
   EXPECT_TRUE(has(cli::fish_completion(table), "-d '.so it\\'s \\\\begin'"));
 }
 

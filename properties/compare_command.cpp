@@ -2,17 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "core/measured.hpp"
 #include "support/program.hpp"
 #include "support/text.hpp"
 
@@ -26,53 +23,42 @@ using CompareCommand = Program;
 const std::string family = "--game unanimity_sum --players 24 --game-seed 3", compare = "compare " + family,
                   reference = "reference " + family;
 
-double norm(const std::vector<double>& values) {
-  return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
-}
-
 TEST_F(ReferenceCommand, PrintsValuesWithTheErrorThatWasAskedFor) {
-  const json found = answer(reference + " --relative-error 0.05 --json -q");
-  EXPECT_EQ("certified", found["method"]);
-  EXPECT_EQ(24, found["players"]);
+  const json found = answer(reference + " --relative-error 0.05 -q");
+  EXPECT_TRUE(holds(found, {{"method", "certified"}, {"players", 24}, {"certification", nullptr}}));
   EXPECT_LE(found["relative_error"].get<double>(), 0.05);
-  const double error = norm(found["standard_errors"]) / norm(found["values"]);
-  EXPECT_NEAR(found["relative_error"].get<double>(), error, 1e-12);  // two roundings of the same quotient
+  const std::vector<double> errors = found["standard_errors"], values = found["values"];
+  EXPECT_NEAR(found["relative_error"].get<double>(), norm(errors) / norm(values),
+              1e-12);  // two roundings of a quotient
   EXPECT_TRUE(found["cross_check"]["agrees"].get<bool>());
   ASSERT_EQ(2u, found["estimates"].size());
   EXPECT_EQ("permutation_antithetic", found["estimates"][0]["method"]);
   EXPECT_EQ("two_level", found["estimates"][1]["method"]);  // the terms of the game are its slopes
-  EXPECT_TRUE(found["certification"].is_null());
 }
 
 TEST_F(ReferenceCommand, WritesTheSameAsItPrints) {
-  const json printed = answer(reference + " --relative-error 0.05 --json -q --out " + path("reference.json"));
-  EXPECT_EQ(printed, json::parse(read_file(path("reference.json"))));
+  const json printed = answer(reference + " --relative-error 0.05 -q --out " + path("reference.json"));
+  EXPECT_EQ(printed, json_of("reference.json"));
 }
 
 TEST_F(ReferenceCommand, IsExactForFewPlayers) {
   const std::string game = file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})");
-  const json found = answer("reference --game " + game + " --json");
-  EXPECT_EQ("exact", found["method"]);
-  EXPECT_EQ(0, found["relative_error"]);
-  EXPECT_TRUE(found["cross_check"].is_null());
+  const json found = answer("reference --game " + game);
+  EXPECT_TRUE(holds(found, {{"method", "exact"}, {"relative_error", 0}, {"cross_check", nullptr}}));
 }
 
 TEST_F(ReferenceCommand, FailsWhenTheErrorCannotBeReachedWithinTheEvaluations) {
-  const Outcome outcome = opshap(reference + " --relative-error 1e-6 --max-evaluations 4000 --json -q");
-  EXPECT_EQ(1, outcome.code);
+  const Outcome outcome = done(reference + " --relative-error 1e-6 --max-evaluations 4000 --json -q", 1);
   EXPECT_FALSE(json::parse(outcome.out)["reached"].get<bool>());
   EXPECT_TRUE(has(outcome.err, "Raise --max-evaluations"));
 }
 
 TEST_F(ReferenceCommand, CertifiesTheNearerOfTwoAttributions) {
   // A poor estimate, and one that is better than the reference: both known by their budgets.
-  ASSERT_EQ(0, shell(OPSHAP_BINARY_DIR "/opshap attribute " + family + " --method permutation --budget 60 --json > " +
-                     path("poor.json"))
-                   .code);
-  ASSERT_EQ(0, shell(OPSHAP_BINARY_DIR "/opshap attribute " + family +
-                     " --method kernel_shap_paired --budget 300000 --json > " + path("good.json"))
-                   .code);
-  const std::string certify = reference + " --relative-error 0.03 --json -q --certify ";
+  const std::string attribute = "attribute " + family + " --json --method ";
+  file("poor.json", output(attribute + "permutation --budget 60"));
+  file("good.json", output(attribute + "kernel_shap_paired --budget 300000"));
+  const std::string certify = reference + " --relative-error 0.03 -q --certify ";
   EXPECT_EQ("reference is nearer", answer(certify + path("poor.json"))["certification"]["verdict"]);
   EXPECT_EQ("attribution is nearer", answer(certify + path("good.json"))["certification"]["verdict"]);
 }
@@ -97,8 +83,7 @@ TEST_F(ReferenceCommand, RefusesWhatCannotWork) {
 }
 
 TEST_F(CompareCommand, HasARowForEveryRunWithTheContractsKeys) {
-  const json found =
-      answer(compare + " --methods permutation,kernel_shap_paired --budgets 2n,2^8..2^9 --repeats 3 --json -q");
+  const json found = answer(compare + " --methods permutation,kernel_shap_paired --budgets 2n,2^8..2^9 --repeats 3 -q");
   EXPECT_EQ((std::vector<std::int64_t>{48, 256, 512}), found["budgets"].get<std::vector<std::int64_t>>());
   ASSERT_EQ(2u * 3u * 3u, found["rows"].size());
   for (const json& row : found["rows"]) {
@@ -115,13 +100,12 @@ TEST_F(CompareCommand, HasARowForEveryRunWithTheContractsKeys) {
 TEST_F(CompareCommand, LeavesAFolderThatStandsForItself) {
   const std::string command =
       compare + " --methods permutation,kernel_shap,exact --budgets 64,128 --repeats 3 -q --out " + path("out");
-  const std::string outcome = output(command);
-  EXPECT_EQ(path("out") + "/summary.md\n", outcome);
+  EXPECT_EQ(path("out") + "/summary.md\n", output(command));
   for (const char* name :
        {"manifest.json", "results.jsonl", "truth.json", "summary.md", "tables/errors.csv", "tables/runtime.csv",
         "tables/ranking.md", "figures/budget_error.svg", "figures/budget_error.csv"})
     EXPECT_TRUE(std::filesystem::exists(path("out") + "/" + name)) << name;
-  const json manifest = json::parse(read_file(path("out/manifest.json")));
+  const json manifest = json_of("out/manifest.json");
   for (const char* key : {"command", "seed", "commit", "environment", "settings"})
     EXPECT_TRUE(manifest.contains(key)) << key;
   EXPECT_EQ("opshap", manifest["command"][0]);
@@ -129,20 +113,15 @@ TEST_F(CompareCommand, LeavesAFolderThatStandsForItself) {
 
   // The same again runs nothing; what was lost comes back; another seed is another comparison.
   write_file(path("out/results.jsonl"), rows.substr(0, rows.size() / 2));
-  ASSERT_EQ(0, opshap(command).code);
-  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), [&] {
-    const std::string again = read_file(path("out/results.jsonl"));
-    return std::count(again.begin(), again.end(), '\n');
-  }());
-  const Outcome other = opshap(command + " --seed 7");
-  EXPECT_EQ(2, other.code);
-  EXPECT_TRUE(has(other.err, "seed: "));
+  done(command);
+  EXPECT_EQ(count(rows, "\n"), count(read_file(path("out/results.jsonl")), "\n"));
+  EXPECT_TRUE(has(done(command + " --seed 7", 2).err, "seed: "));
 }
 
 TEST_F(CompareCommand, MarksExactMethodsAndSaysWhyOthersHaveNoScore) {
   const json found = answer(
       "compare --game additive_game --players 20 --methods permutation_antithetic,kernel_shap --budgets 24,80 "
-      "--repeats 2 --json -q");
+      "--repeats 2 -q");
   EXPECT_TRUE(found["ranks"].empty());
   ASSERT_FALSE(found["exact"].empty());
   EXPECT_EQ("guarantee", found["exact"][0]["why"]);
@@ -163,42 +142,33 @@ TEST_F(CompareCommand, SaysWhoSpendsLessThanTheBudget) {
 TEST_F(CompareCommand, ScoresMinimumNormSolutionsOnRequestWithoutPromisesOfExactness) {
   const std::string command =
       "compare --game additive_game --players 20 --methods kernel_shap,permutation --budgets 16 --repeats 2 -q";
-  const json refused = answer(command + " --json");
-  EXPECT_TRUE(refused["rows"][0]["nrmse"]["value"].is_null());
-  const json found = answer(command + " --minimum-norm --json");
+  EXPECT_TRUE(answer(command)["rows"][0]["nrmse"]["value"].is_null());
+  const json found = answer(command + " --minimum-norm");
   EXPECT_EQ(true, found["minimum_norm"]);
-  EXPECT_EQ("kernel_shap", found["rows"][0]["method"]);
+  EXPECT_TRUE(holds(found["rows"][0], {{"method", "kernel_shap"}, {"exact", ""}}));
   EXPECT_GT(found["rows"][0]["nrmse"].get<double>(), 0.01);
-  EXPECT_EQ("", found["rows"][0]["exact"]);
   EXPECT_TRUE(has(opshap(command + " --minimum-norm").out, "minimum-norm solution"));
 }
 
 TEST_F(CompareCommand, SaysWhatChangedSinceABaseline) {
   const std::string command = compare + " --methods permutation,kernel_shap --budgets 64,128 -q";
-  ASSERT_EQ(0, opshap(command + " --out " + path("before")).code);
+  done(command + " --out " + path("before"));
   const std::string rows = read_file(path("before/results.jsonl"));
 
   // The same comparison again: the same seeds, so the same errors.
-  const Outcome same = opshap(command + " --json --against " + path("before"));
-  ASSERT_EQ(0, same.code) << same.err;
-  const json against = json::parse(same.out)["against"];
+  const json against = answer(command + " --against " + path("before"))["against"];
   ASSERT_EQ(2u, against["methods"].size());
-  for (const json& found : against["methods"]) {
-    EXPECT_EQ("no change seen", found["change"]);
-    EXPECT_EQ(1, found["ratio"]);
-    EXPECT_EQ(20, found["runs"]);
-  }
+  for (const json& found : against["methods"])
+    EXPECT_TRUE(holds(found, {{"change", "no change seen"}, {"ratio", 1}, {"runs", 20}}));
 
   // A baseline that was better: its errors are a tenth. A line of the other method is not touched.
   std::string better;
-  std::istringstream lines(rows);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : parts_of(rows)) {
     json row = json::parse(line);
     if (row["method"] == "permutation") row["nrmse"] = row["nrmse"].get<double>() / 10;
     better += row.dump() + "\n";
   }
-  const Outcome worse = opshap(command + " --against " + file("better.jsonl", better));
-  EXPECT_EQ(1, worse.code) << worse.err;
+  const Outcome worse = done(command + " --against " + file("better.jsonl", better), 1);
   EXPECT_TRUE(has(worse.out, {"permutation: worse, errors 10.0", "kernel_shap: no change seen"}));
 
   // Another method is named and decides nothing.
@@ -209,7 +179,7 @@ TEST_F(CompareCommand, SaysWhatChangedSinceABaseline) {
 TEST_F(CompareCommand, RefusesABaselineOfAnotherGame) {
   const std::string other =
       "compare --game unanimity_sum --players 24 --game-seed 4 --methods permutation --budgets 64 -q";
-  ASSERT_EQ(0, opshap(other + " --out " + path("other")).code);
+  done(other + " --out " + path("other"));
   const std::string command = compare + " --methods permutation --budgets 64 -q --against ";
   expect_refusal(command + path("other"), 3, "other values");
   const std::string fewer =
@@ -221,9 +191,8 @@ TEST_F(CompareCommand, RefusesABaselineOfAnotherGame) {
 }
 
 TEST_F(CompareCommand, TakesEveryEstimatorForAll) {
-  const json found =
-      answer("compare --game additive_game --players 6 --methods all --budgets 40 --repeats 1 --json -q");
-  EXPECT_EQ(found["methods"].size(), answer("list estimators --json")["entries"].size());
+  const json found = answer("compare --game additive_game --players 6 --methods all --budgets 40 --repeats 1 -q");
+  EXPECT_EQ(found["methods"].size(), answer("list estimators")["entries"].size());
   expect_refusal("compare --game additive_game --players 6 --methods all,permutation --budgets 40", 2, "given twice");
 }
 
@@ -250,17 +219,13 @@ class SuiteCommand : public Program {
     return file(name + ".toml",
                 "summary = 'two families'\nrepeats = 2\nbudgets = '2n..4n'\n" + (games.empty() ? usual : games));
   }
-  std::set<std::string> names_in(const std::string& folder) const {
-    std::set<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path(folder))) names.insert(entry.path().filename());
-    return names;
-  }
-  json board(const std::string& out) const { return json::parse(read_file(path(out + "/leaderboard.json"))); }
+  /// A comparison of two methods on the usual games. The name of its folder comes behind.
+  std::string compared() const { return "compare --suite " + suite() + " --methods permutation,msr -q --out "; }
+  json board(const std::string& out) const { return json_of(out + "/leaderboard.json"); }
 };
 
 TEST_F(SuiteCommand, RunsEveryGameInAFolderOfItsOwnBelowOnePage) {
-  const std::string outcome =
-      output("compare --suite " + suite() + " --methods permutation,msr -q --out " + path("out"));
+  const std::string outcome = output(compared() + path("out"));
   EXPECT_EQ("## Methods that see values of coalitions\n\n" + read_file(path("out/tables/ranking_values.md")) + "\n" +
                 path("out") + "/report.html\n",
             outcome);
@@ -274,8 +239,8 @@ TEST_F(SuiteCommand, RunsEveryGameInAFolderOfItsOwnBelowOnePage) {
   ASSERT_EQ(3u, found["games"].size());
   EXPECT_EQ("closed forms", found["games"][0]["group"]);
   ASSERT_EQ(1u, found["classes"].size());
-  EXPECT_EQ("values", found["classes"][0]["access"]);
-  EXPECT_EQ(5, found["classes"][0]["conditions"]);  // two budgets of two games, and one of the third
+  // Two budgets of two games, and one of the third.
+  EXPECT_TRUE(holds(found["classes"][0], {{"access", "values"}, {"conditions", 5}}));
   ASSERT_EQ(2u, found["classes"][0]["ranks"].size());
   double sum = 0;
   for (const json& rank : found["classes"][0]["ranks"]) sum += rank["rank"].get<double>();
@@ -284,56 +249,50 @@ TEST_F(SuiteCommand, RunsEveryGameInAFolderOfItsOwnBelowOnePage) {
   const std::string page = read_file(path("out/report.html"));
   EXPECT_FALSE(has(page, "src=")) << "the page needs something else";
   EXPECT_FALSE(has(page, "href=\"http"));
-  for (const char* text : {"Suite small", "two families", "relu_of_measure, n = 8", "Methods that see values",
-                           "id=\"cost\"", "id=\"versions\""})
-    EXPECT_TRUE(has(page, text));
+  EXPECT_TRUE(has(page, {"Suite small", "two families", "relu_of_measure, n = 8", "Methods that see values",
+                         "id=\"cost\"", "id=\"versions\""}));
 }
 
 TEST_F(SuiteCommand, GoesOnWhereItWasStopped) {
-  const std::string command = "compare --suite " + suite() + " --methods permutation,msr -q --out " + path("out");
-  ASSERT_EQ(0, opshap(command).code);
+  const std::string command = compared() + path("out");
+  done(command);
   const std::string first = read_file(path("out/unanimity_sum_n6/results.jsonl")),
                     second = read_file(path("out/unanimity_sum_n8/results.jsonl"));
   const json before = board("out");
   // As a kill leaves it: one game half done, the next one not begun.
   write_file(path("out/unanimity_sum_n8/results.jsonl"), second.substr(0, second.size() / 2));
   std::filesystem::remove_all(path("out/relu_of_measure_n8"));
-  ASSERT_EQ(0, opshap(command).code);
+  done(command);
   EXPECT_EQ(first, read_file(path("out/unanimity_sum_n6/results.jsonl")));
   EXPECT_EQ(before["classes"], board("out")["classes"]);
-  const Outcome other = opshap(command + " --repeats 3");
-  EXPECT_EQ(2, other.code);
-  EXPECT_TRUE(has(other.err, "settings"));
+  EXPECT_TRUE(has(done(command + " --repeats 3", 2).err, "settings"));
 }
 
 TEST_F(SuiteCommand, TakesBudgetsRepeatsAndReferenceFromTheCommandLine) {
   const std::string outcome = output("compare --suite " + suite() +
                                      " --methods permutation --budgets 3n --repeats 1 --json -q --out " + path("out"));
   EXPECT_EQ(board("out"), json::parse(outcome));
-  const json manifest = json::parse(read_file(path("out/relu_of_measure_n8/manifest.json")));
-  EXPECT_EQ(std::vector<int>{24}, manifest["settings"]["budgets"].get<std::vector<int>>());
-  EXPECT_EQ(1, manifest["settings"]["repeats"]);
+  const json settings = json_of("out/relu_of_measure_n8/manifest.json")["settings"];
+  EXPECT_TRUE(holds(settings, {{"budgets", std::vector{24}}, {"repeats", 1}}));
 }
 
 TEST_F(SuiteCommand, SaysWhatChangedSinceAnEarlierSuite) {
-  const std::string command = "compare --suite " + suite() + " --methods permutation,msr -q --out ";
-  ASSERT_EQ(0, opshap(command + path("before")).code);
-  const std::string same = output(command + path("now") + " --against " + path("before"));
+  done(compared() + path("before"));
+  const std::string same = output(compared() + path("now") + " --against " + path("before"));
   EXPECT_TRUE(has(same, {"permutation: no change seen", "over 10 runs"}));  // five conditions, two repeats
   EXPECT_TRUE(has(read_file(path("now/report.html")), "permutation: no change seen"));
 
   // Another family under the name of the first is another game.
-  const std::string renamed =
-      suite("[[games]]\nname = 'unanimity_sum'\nfamily = 'airport_game'\nplayers = [8]\n", "other");
-  const Outcome refused = opshap("compare --suite " + renamed + " --methods permutation,msr -q --out " + path("other") +
-                                 " --against " + path("before"));
-  EXPECT_EQ(3, refused.code) << refused.err;
+  const auto renamed = suite("[[games]]\nname = 'unanimity_sum'\nfamily = 'airport_game'\nplayers = [8]\n", "other");
+  const Outcome refused = done("compare --suite " + renamed + " --methods permutation,msr -q --out " + path("other") +
+                                   " --against " + path("before"),
+                               3);
   EXPECT_TRUE(has(refused.err, "other values"));
 }
 
 TEST_F(SuiteCommand, IsDrawnAgainFromItsRowsAlone) {
-  const std::string command = "compare --suite " + suite() + " --methods permutation,msr -q --out " + path("out");
-  ASSERT_EQ(0, opshap(command).code);
+  const std::string command = compared() + path("out");
+  done(command);
   const std::vector<std::string> drawn = {"report.html", "leaderboard.json", "tables/ranking_values.md",
                                           "tables/cost.csv"};
   std::map<std::string, std::string> before;
@@ -341,20 +300,17 @@ TEST_F(SuiteCommand, IsDrawnAgainFromItsRowsAlone) {
     before[name] = read_file(path("out/" + name));
     std::filesystem::remove(path("out/" + name));
   }
-  const std::string again = output("report " + path("out"));
-  EXPECT_EQ(path("out") + "/report.html\n", again);
+  EXPECT_EQ(path("out") + "/report.html\n", output("report " + path("out")));
   for (const std::string& name : drawn) EXPECT_EQ(before[name], read_file(path("out/" + name))) << name;
 
-  const Outcome kept = opshap("report " + path("out") + " --keep " + path("kept"));
-  ASSERT_EQ(0, kept.code) << kept.err;
+  done("report " + path("out") + " --keep " + path("kept"));
   EXPECT_EQ((std::set<std::string>{"manifest.json", "results.jsonl.gz", "truth.json"}),
-            names_in("kept/unanimity_sum_n6"));
-  ASSERT_EQ(0, opshap("report " + path("kept")).code);
+            names_in(path("kept/unanimity_sum_n6")));
+  done("report " + path("kept"));
   for (const std::string& name : drawn) EXPECT_EQ(before[name], read_file(path("kept/" + name))) << name;
-  const std::string same = output(command + " --against " + path("kept"));
-  EXPECT_TRUE(has(same, "permutation: no change seen"));
+  EXPECT_TRUE(has(output(command + " --against " + path("kept")), "permutation: no change seen"));
 
-  expect_refusal("compare --suite " + suite() + " --methods permutation,msr -q --out " + path("kept"), 3, "gunzip");
+  expect_refusal(compared() + path("kept"), 3, "gunzip");
   expect_refusal("report " + path("out") + " --keep " + path("out"), 2, "is that of the run itself");
   const std::string packed = path("kept/unanimity_sum_n8/results.jsonl.gz");
   std::string bytes = read_file(packed);
@@ -368,8 +324,7 @@ TEST_F(SuiteCommand, KeepsAProgramThatDoesNotFinish) {
   file("ends/peer.sh", "exit 3");
   file("ends/plugin.toml", "name = 'ends'\nversion = '0.7'\ncommand = ['sh', 'peer.sh']\nneeds = ['values']\n");
   output("compare --suite " + suite() + " --methods permutation,peer:" + path("ends") + " -q --out " + path("out"), 5);
-  const std::string page = read_file(path("out/report.html"));
-  EXPECT_TRUE(has(page, {"DNF (crash", "0.7"}));
+  EXPECT_TRUE(has(read_file(path("out/report.html")), {"DNF (crash", "0.7"}));
   EXPECT_EQ("ends", board("out")["peers"][0]["name"]);
   EXPECT_EQ(std::vector<std::string>{"peer:ends"},
             board("out")["classes"][0]["not_ranked"].get<std::vector<std::string>>());
@@ -402,9 +357,8 @@ TEST_F(SuiteCommand, RefusesWhatCannotWork) {
 }
 
 TEST_F(SuiteCommand, ListsTheSuites) {
-  const std::string outcome = output("list suites --json");
   std::vector<std::string> names;
-  const json found = json::parse(outcome);
+  const json found = answer("list suites");
   for (const json& entry : found["entries"]) names.push_back(entry["name"]);
   EXPECT_EQ((std::vector<std::string>{"quick", "standard"}), names);
 }
@@ -422,22 +376,19 @@ TEST_F(SuiteCommand, ExplainsTheTrainedOperatorThatComesWithTheProgram) {
   // What pairs of orderings get right to .1, sampling of sets alone does not.
   EXPECT_EQ("permutation_antithetic", found["classes"][0]["ranks"][0]["method"]);
   EXPECT_EQ("gradient", found["classes"][1]["access"]);
-  const json manifest = json::parse(read_file(path("out/fno_n16/manifest.json")));
-  EXPECT_TRUE(has(manifest["settings"]["scenario"].get<std::string>(), "players: points"));
+  EXPECT_TRUE(has(json_of("out/fno_n16/manifest.json")["settings"]["scenario"].get<std::string>(), "players: points"));
 
   // Other weights by hand are other games, in another folder or not at all.
   const std::string weights = std::string(OPSHAP_BINARY_DIR) + "/share/opshap/operators/burgers1d.safetensors";
   const std::string lone =
       suite("[[games]]\nname = 'fno'\noperator = 'mine.safetensors'\nproblem = 'burgers1d'\nplayers = [16]\n", "lone");
   const std::string end = " --methods msr --budgets 32 --repeats 1 -q --out ";
-  EXPECT_EQ(0, opshap("compare --suite " + lone + " --operator " + weights + end + path("by_hand")).code);
+  done("compare --suite " + lone + " --operator " + weights + end + path("by_hand"));
   std::filesystem::copy_file(weights, path("mine.safetensors"));
-  EXPECT_EQ(0, opshap("compare --suite " + lone + end + path("beside")).code);
+  done("compare --suite " + lone + end + path("beside"));
   const std::string plane =
       suite("[[games]]\nname = 'fno'\noperator = 'mine.safetensors'\nproblem = 'heat2d'\nplayers = [16]\n", "plane");
-  const Outcome refused = opshap("compare --suite " + plane + end + path("plane"));
-  EXPECT_EQ(2, refused.code);
-  EXPECT_TRUE(has(refused.err, "does not take the inputs of heat2d"));
+  EXPECT_TRUE(has(done("compare --suite " + plane + end + path("plane"), 2).err, "does not take the inputs of heat2d"));
 }
 #endif
 

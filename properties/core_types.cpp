@@ -3,7 +3,6 @@
 // exact for what a grid can hold, and the same where points coincide.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -50,22 +49,17 @@ TEST(Rng, MatchesThePublishedPhiloxVectors) {
   // Random123's known answers for philox4x32-10 with zero key and counter: 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
   // The key is (seed, crc32c(domain) + seed/2^32); the empty domain has checksum 0.
   Rng rng(0, "", 0, 0);
-  EXPECT_EQ(0x6627e8d5u, rng.bits32());
-  EXPECT_EQ(0xe169c58du, rng.bits32());
-  EXPECT_EQ(0xbc57ac4cu, rng.bits32());
-  EXPECT_EQ(0x9b00dbd8u, rng.bits32());
+  for (const std::uint32_t known : {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}) EXPECT_EQ(known, rng.bits32());
 }
 
 TEST(Rng, StreamsOfDifferentNamesDiffer) {
   std::set<std::uint64_t> first;
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    for (std::uint32_t purpose = 0; purpose < 4; ++purpose) {
-      for (std::uint64_t item = 0; item < 4; ++item) {
-        first.insert(Rng(seed, "a", purpose, item).bits64());
-        first.insert(Rng(seed + (std::uint64_t{1} << 32), "a", purpose, item).bits64());
-        first.insert(Rng(seed, "b", purpose, item).bits64());
-      }
-    }
+  for (std::uint32_t stream = 0; stream < 64; ++stream) {
+    const std::uint64_t seed = stream / 16, item = stream % 4;
+    const std::uint32_t purpose = stream / 4 % 4;
+    first.insert(Rng(seed, "a", purpose, item).bits64());
+    first.insert(Rng(seed + (std::uint64_t{1} << 32), "a", purpose, item).bits64());
+    first.insert(Rng(seed, "b", purpose, item).bits64());
   }
   EXPECT_EQ(3u * 64u, first.size());
 }
@@ -117,12 +111,10 @@ TEST(CountedGame, EvaluatesEachCoalitionOnce) {
   int asked = 0;
   const FunctionGame game = squared_size(10, asked);
   CountedGame counted(game, {4});
-  Coalitions coalitions(10);
-  coalitions.append_empty();
+  Coalitions coalitions(10, 1);
   coalitions.append_grand();
   coalitions.append_grand();
-  EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(coalitions));
-  EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(coalitions));
+  for (int time = 0; time < 2; ++time) EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(coalitions));
   EXPECT_EQ(2, asked);
   EXPECT_EQ(2, counted.distinct());
   EXPECT_EQ(6, counted.evaluations());
@@ -148,23 +140,18 @@ TEST(CountedGame, NamesTheCoalitionWithoutAFiniteValue) {
 TEST(Games, CoalitionsOfAnotherNumberOfPlayersAreRefused) {
   int asked = 0;
   const FunctionGame game = squared_size(200, asked);
-  Coalitions fewer(64);
-  fewer.append_grand();
-  Coalitions more(201);
-  more.append_grand();
-  EXPECT_THROW(game.values(fewer), InvalidArgument);
-  EXPECT_THROW(game.values(more), InvalidArgument);
+  EXPECT_THROW(game.values(Coalitions(64, 1)), InvalidArgument);
+  EXPECT_THROW(game.values(Coalitions(201, 1)), InvalidArgument);
   EXPECT_EQ(0, asked) << "the game itself was asked";
   Coalitions same(200);
   same.append_grand();
   EXPECT_EQ(std::vector<double>{40000}, game.values(same));
   EXPECT_EQ("game: coalitions of players=64 (the game has 200 players). Make the batch with Coalitions(200).",
-            refusal<InvalidArgument>([&] { CountedGame(game, {2}).values(fewer); }));
+            refusal<InvalidArgument>([&] { CountedGame(game, {2}).values(Coalitions(64, 1)); }));
 }
 
 TEST(Partition, BlocksFollowTheirDefinition) {
-  const Partition line = Partition::blocks(Domain::unit({8}), 4);
-  EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}), line.player_of);
+  EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}), Partition::blocks(Domain::unit({8}), 4).player_of);
   const Partition square = Partition::blocks(Domain::unit({4, 4}), 4);
   EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}), square.player_of);
   EXPECT_DOUBLE_EQ(1.0, std::accumulate(square.volumes.begin(), square.volumes.end(), 0.0));
@@ -298,9 +285,8 @@ TEST(Readouts, AWeightedSumIsThatOfItsNumbers) {
 }
 
 TEST(Readouts, WeightsThatExplainNothingAreRefused) {
-  EXPECT_NE("", refusal([] { Readout::of_weights(std::vector<double>(8, 0.0), 4); }));
-  EXPECT_NE("", refusal([] { Readout::of_weights(std::vector<double>(7, 1.0), 4); }));
-  EXPECT_NE("", refusal([] { Readout::of_weights(std::vector<double>{}, 4); }));
+  for (const auto& weights : {std::vector<double>(8, 0.0), std::vector<double>(7, 1.0), std::vector<double>{}})
+    EXPECT_NE("", refusal([&] { Readout::of_weights(weights, 4); }));
   EXPECT_NE("", refusal([] { Readout(std::vector<Readout::Term>{}); }));
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
     EXPECT_TRUE(has(refusal([&] { Readout::of_weights(std::vector{1, bad}, 2); }), "point 1"));
@@ -329,10 +315,8 @@ TEST(Regions, OfIndicesHaveThePointsFromTheFirstToBelowTheSecond) {
 
 // The ends of a grid with points on them have half a cell each.
 TEST(Regions, WeighTheirPointsByVolume) {
-  const Domain domain = Domain::grid({Axis::nodes(5)});
-  const std::vector<double> found = weights_of(mean("mean:0..5", domain));
   const std::vector<double> wanted = {0.125, 0.25, 0.25, 0.25, 0.125};
-  EXPECT_EQ("", mismatch(wanted, found, rounding(10, 1)));
+  EXPECT_EQ("", mismatch(wanted, weights_of(mean("mean:0..5", Domain::grid({Axis::nodes(5)}))), rounding(10, 1)));
 }
 
 TEST(Regions, OfCoordinatesHaveThePointsThere) {

@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -59,9 +58,8 @@ class DatasetStore : public RunFolder {
     return read_file(file(name));
   }
 
-  /// Runs generate() in a process of its own, and `interrupt` on it once the manifest has a line. Returns how it ended.
-  int interrupted(const data::DatasetRequest& request, const std::string& name,
-                  const std::function<void(pid_t)>& interrupt) const {
+  /// Runs generate() in a process of its own, which gets a signal once the manifest has a line. Returns how it ended.
+  int interrupted(const data::DatasetRequest& request, const std::string& name, int signal) const {
     const pid_t child = ::fork();
     if (child == 0) {
       stop_on_signals();
@@ -77,7 +75,7 @@ class DatasetStore : public RunFolder {
     while (std::chrono::steady_clock::now() < deadline &&
            !(fs::file_size(shards(name) / "manifest.jsonl", none) > 0 && !none))
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    interrupt(child);
+    ::kill(child, signal);
     int status = 0;
     ::waitpid(child, &status, 0);
     return status;
@@ -107,6 +105,14 @@ struct Opened {
   }
   void write(const fs::path& path) const { write_file(path, data::hdf5_bytes(columns, metadata)); }
 };
+
+/// A file beside a good one that is its copy but for a damage, or for one to its description.
+fs::path spoiled(const fs::path& good, const std::function<void(Opened&)>& damage) {
+  Opened set(good);
+  damage(set);
+  set.write(good.parent_path() / "bad.h5");
+  return good.parent_path() / "bad.h5";
+}
 
 std::string failed(const fs::path& path) {
   std::string names;
@@ -183,10 +189,8 @@ TEST_F(DatasetStore, ScalesThePaperSplitAndKeepsFourTestSamples) {
 
 TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  EXPECT_THROW(data::resolved(quick(0)), InvalidArgument);
-  EXPECT_THROW(data::resolved(quick(-5)), InvalidArgument);
-  EXPECT_THROW(data::resolved(quick(most)), InvalidArgument);
-  EXPECT_THROW(data::resolved(quick(5)), InvalidArgument);
+  for (const std::int64_t samples : {std::int64_t{0}, std::int64_t{-5}, most, std::int64_t{5}})
+    EXPECT_THROW(data::resolved(quick(samples)), InvalidArgument) << samples;
   const std::vector<void (*)(data::DatasetRequest&)> changes = {
       [](auto& request) { request.layout.train = 9; },
       [](auto& request) { request.layout = {.samples = 10, .train = 9, .validation = most, .test = most}; },
@@ -225,14 +229,14 @@ TEST_F(DatasetStore, AFinishedSetIsLeftAlone) {
 TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
   const data::DatasetRequest request = quick(64 * 6);
   const std::string reference = bytes_of(request);
-  const int status = interrupted(request, "killed.h5", [](pid_t child) { ::kill(child, SIGKILL); });
+  const int status = interrupted(request, "killed.h5", SIGKILL);
   ASSERT_TRUE(WIFSIGNALED(status));
   ASSERT_FALSE(fs::exists(file("killed.h5")));
   ASSERT_TRUE(fs::exists(shards("killed.h5") / "00000.h5"));
   const auto kept = fs::last_write_time(shards("killed.h5") / "00000.h5");
 
   // A second kill in the middle, and the first shard is still the one of the first run.
-  interrupted(request, "killed.h5", [](pid_t child) { ::kill(child, SIGKILL); });
+  interrupted(request, "killed.h5", SIGKILL);
   EXPECT_EQ(kept, fs::last_write_time(shards("killed.h5") / "00000.h5"));
 
   EXPECT_EQ(reference, bytes_of(request, "killed.h5"));
@@ -241,7 +245,7 @@ TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
 
 TEST_F(DatasetStore, AStoppedGenerationSaysSoAndIsContinued) {
   const data::DatasetRequest request = quick(64 * 6);
-  const int status = interrupted(request, "stopped.h5", [](pid_t child) { ::kill(child, SIGTERM); });
+  const int status = interrupted(request, "stopped.h5", SIGTERM);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(6, WEXITSTATUS(status));
   EXPECT_FALSE(fs::exists(file("stopped.h5")));
@@ -268,7 +272,7 @@ TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
   };
   for (std::size_t i = 0; i < damages.size(); ++i) {
     const std::string name = "damaged" + std::to_string(i) + ".h5";
-    interrupted(request, name, [](pid_t child) { ::kill(child, SIGKILL); });
+    interrupted(request, name, SIGKILL);
     ASSERT_TRUE(fs::exists(shards(name) / "00000.h5"));
     damages[i](shards(name) / "00000.h5");
     EXPECT_EQ(reference, bytes_of(request, name)) << i;
@@ -276,7 +280,7 @@ TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
 
   data::DatasetRequest other = request;
   other.seed = 43;
-  interrupted(other, "foreign.h5", [](pid_t child) { ::kill(child, SIGKILL); });
+  interrupted(other, "foreign.h5", SIGKILL);
   EXPECT_EQ(reference, bytes_of(request, "foreign.h5"));
 }
 
@@ -344,12 +348,7 @@ TEST_F(DatasetStore, AGoodFilePassesAllChecks) {
 
 TEST_F(DatasetStore, VerifyNamesWhatIsWrong) {
   data::generate(quick(12), file("good.h5"));
-  const auto damaged = [&](const std::function<void(Opened&)>& damage) {
-    Opened set(file("good.h5"));
-    damage(set);
-    set.write(file("bad.h5"));
-    return failed(file("bad.h5"));
-  };
+  const auto damaged = [&](const auto& damage) { return failed(spoiled(file("good.h5"), damage)); };
   EXPECT_EQ("", damaged([](Opened&) {}));
   EXPECT_EQ("sample_checksums", damaged([](Opened& set) { set.values<std::uint32_t>("/crc32c")[3] ^= 1; }));
   // Sample 5 is one of the training samples, whose mean the file states.
@@ -382,12 +381,7 @@ TEST_F(DatasetStore, VerifyNamesWhatIsWrong) {
 
 TEST_F(DatasetStore, ReadingChecksEverySample) {
   data::generate(quick(6), file("good.h5"));
-  const auto damaged = [&](const std::function<void(Opened&)>& damage) {
-    Opened set(file("good.h5"));
-    damage(set);
-    set.write(file("bad.h5"));
-    data::read_dataset(file("bad.h5"));
-  };
+  const auto damaged = [&](const auto& damage) { data::read_dataset(spoiled(file("good.h5"), damage)); };
   EXPECT_NO_THROW(damaged([](Opened&) {}));
   EXPECT_THROW(damaged([](Opened& set) { set.values<float>("/u0")[1024] += 1e-7f; }), DataError);
   EXPECT_THROW(damaged([](Opened& set) { set.values<float>("/u0")[0] = std::numeric_limits<float>::infinity(); }),
@@ -416,12 +410,12 @@ TEST_F(DatasetStore, ReadingChecksEverySample) {
 TEST_F(DatasetStore, ASetHasTheSpacesThatItsFileNames) {
   data::generate(quick(6), file("own.h5"));
   Opened other(file("own.h5"));
-  auto metadata = nlohmann::ordered_json::parse(other.metadata);
-  metadata["input"]["domain"]["axes"][0].update(
-      {{"origin", -1.0}, {"extent", 2.0}, {"offset", 0.5}, {"centring", "cell"}, {"periodic", false}});
-  metadata["output"]["channels"][0] = {{"name", "height"}, {"unit", "m"}};
-  metadata["input_mean"] = {0.25};
-  other.metadata = metadata.dump();
+  other.describe([](auto& metadata) {
+    metadata["input"]["domain"]["axes"][0].update(
+        {{"origin", -1.0}, {"extent", 2.0}, {"offset", 0.5}, {"centring", "cell"}, {"periodic", false}});
+    metadata["output"]["channels"][0] = {{"name", "height"}, {"unit", "m"}};
+    metadata["input_mean"] = {0.25};
+  });
   other.write(file("other.h5"));
   const data::Dataset set = data::read_dataset(file("other.h5"));
   EXPECT_EQ(Domain::grid({Axis::cells(1024, 2, -1)}), set.inputs.domain);
@@ -429,8 +423,7 @@ TEST_F(DatasetStore, ASetHasTheSpacesThatItsFileNames) {
   EXPECT_EQ((std::vector<pde::Channel>{{"u", "1"}}), set.input_channels);
   EXPECT_EQ((std::vector<pde::Channel>{{"height", "m"}}), set.target_channels);
   EXPECT_EQ(std::vector<double>{0.25}, set.input_mean);
-  metadata["input"]["domain"]["axes"][0]["points"] = 512;
-  other.metadata = metadata.dump();
+  other.describe([](auto& metadata) { metadata["input"]["domain"]["axes"][0]["points"] = 512; });
   other.write(file("other.h5"));
   EXPECT_THROW(data::read_dataset(file("other.h5")), DataError);
 }
@@ -439,11 +432,11 @@ TEST_F(DatasetStore, ASetHasTheSpacesThatItsFileNames) {
 TEST_F(DatasetStore, AFileWithoutSpacesHasThoseOfItsProblem) {
   data::generate(quick(6), file("new.h5"));
   Opened old(file("new.h5"));
-  auto metadata = nlohmann::ordered_json::parse(old.metadata);
-  for (const char* name : {"input", "output", "input_mean"}) metadata.erase(name);
-  metadata.update(
-      {{"channels", 1}, {"domain", {{"shape", {1024}}, {"extents", {1.0}}, {"centring", "node"}, {"periodic", true}}}});
-  old.metadata = metadata.dump();
+  old.describe([](auto& metadata) {
+    for (const char* name : {"input", "output", "input_mean"}) metadata.erase(name);
+    metadata["channels"] = 1;
+    metadata["domain"] = {{"shape", {1024}}, {"extents", {1.0}}, {"centring", "node"}, {"periodic", true}};
+  });
   old.write(file("old.h5"));
   const data::Dataset before = data::read_dataset(file("old.h5")), now = data::read_dataset(file("new.h5"));
   EXPECT_EQ(now.inputs.domain, before.inputs.domain);
@@ -467,18 +460,15 @@ TEST_F(DatasetStore, TheNumbersStayThoseOfTheFirstRelease) {
 }
 
 TEST_F(DatasetStore, FilesThatAreNotDataSetsAreDataErrors) {
-  EXPECT_THROW(data::read_dataset(file("missing.h5")), DataError);
   EXPECT_THROW(data::read_dataset(folder_), DataError);
-  EXPECT_THROW(data::verify_dataset(file("missing.h5")), DataError);
   write_file(file("text.h5"), std::string_view("not HDF5"));
-  EXPECT_THROW(data::read_dataset(file("text.h5")), DataError);
-  EXPECT_THROW(data::verify_dataset(file("text.h5")), DataError);
   write_file(file("shard.h5"), data::hdf5_bytes({{"/u0", {1}, std::vector<float>{1}}}, "{\"samples\":1}"));
-  EXPECT_THROW(data::read_dataset(file("shard.h5")), DataError);
-  EXPECT_THROW(data::read_dataset_metadata(file("shard.h5")), DataError);
-  EXPECT_THROW(data::verify_dataset(file("shard.h5")), DataError);
   write_file(file("empty.h5"), std::string_view());
-  EXPECT_THROW(data::read_dataset(file("empty.h5")), DataError);
+  for (const char* name : {"missing.h5", "text.h5", "shard.h5", "empty.h5"}) {
+    EXPECT_THROW(data::read_dataset(file(name)), DataError) << name;
+    EXPECT_THROW(data::verify_dataset(file(name)), DataError) << name;
+  }
+  EXPECT_THROW(data::read_dataset_metadata(file("shard.h5")), DataError);
 }
 
 // Every byte is under the seal, so the HDF5 library never sees a damaged file.
@@ -505,12 +495,11 @@ TEST_F(DatasetStore, NoMutationIsReadOrCrashes) {
   }
   std::string flipped = good;
   flipped[good.size() - 100] ^= 16;
-  write_file(file("flipped.h5"), flipped);
-  EXPECT_THROW(data::read_dataset(file("flipped.h5")), DataError);
-  EXPECT_EQ("file", failed(file("flipped.h5")));
-  write_file(file("cut.h5"), std::string_view(good).substr(0, good.size() - 1));
-  EXPECT_THROW(data::read_dataset(file("cut.h5")), DataError);
-  EXPECT_EQ("file", failed(file("cut.h5")));
+  for (const std::string& bytes : {flipped, good.substr(0, good.size() - 1)}) {
+    write_file(file("bad.h5"), bytes);
+    EXPECT_THROW(data::read_dataset(file("bad.h5")), DataError);
+    EXPECT_EQ("file", failed(file("bad.h5")));
+  }
 }
 
 }  // namespace

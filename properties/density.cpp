@@ -2,8 +2,6 @@
 // periodic and nothing is padded, or where its quadrature knows the ends of the domain, and the query's own cell keeps
 // its value on any grid.
 
-#include "operators/density.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "explainers/operator_shap.hpp"
+#include "operators/density.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
@@ -86,13 +85,9 @@ TEST(Density, IsToldOfCoarseGridsAlone) {
   DensityConfig plain = config("query_angle", false, 0), told = plain;
   told.trained_at = {16, 32};
   told.fine_from = 64;
-  told.network = operators::FnoConfig{.n_modes = {8},
-                                      .hidden_channels = 16,
-                                      .n_layers = 3,
-                                      .in_channels = 1 + told.place_channels(1),
-                                      .out_channels = 1,
-                                      .domain_padding = 0,
-                                      .positional_embedding = "none"};
+  auto network_of_told = operators::FnoConfig::parse(plain.network);
+  network_of_told.in_channels = 1 + told.place_channels(1);
+  told.network = network_of_told;
   EXPECT_EQ(plain.place_channels(1) + 1, told.place_channels(1));
   const auto op = network(told);
   const auto drift_from = [&](int points) { return drift(*op, Domain::unit({points}), Domain::unit({512})); };
@@ -182,8 +177,7 @@ TEST(Density, HasTheBitsOfEqualWeightsWhereThePartsAreEqual) {
   const auto values = [](const std::string& quadrature, double padding, const Axis& axis) {
     FieldBatch field = wave(Domain::unit({axis.points}));
     field.domain = Domain::grid({axis});
-    const DensityConfig of = config("grid", false, padding, DensityConfig::Query::centre, quadrature);
-    return network(of)->apply(field).values;
+    return network(config("grid", false, padding, DensityConfig::Query::centre, quadrature))->apply(field).values;
   };
   const auto ring = values("points", 0.5, Axis::ring(24));
   EXPECT_EQ(ring, values("points", 0.5, Axis::nodes(24)));
@@ -209,8 +203,7 @@ Slope slope(operators::Network& network, const Domain& domain, bool fused) {
     return drawn;
   };
   std::vector<torch::Tensor> variables = {random(network.input_channels(), 1).set_requires_grad(true)};
-  for (operators::Parameter& parameter : network.parameters())
-    variables.push_back(parameter.value.set_requires_grad(true));
+  for (auto& parameter : network.parameters()) variables.push_back(parameter.value.set_requires_grad(true));
   const torch::Tensor value = (network.forward(variables[0], domain) * random(network.output_channels(), 2)).sum();
   std::vector<torch::Tensor> parts;
   for (const torch::Tensor& part : torch::autograd::grad({value}, variables)) parts.push_back(part.reshape({-1}));
@@ -302,28 +295,26 @@ TEST(Density, SeesTheSamePlacesWhicheverWayItKnowsTheQuery) {
 }
 
 TEST(Density, TakesItsConfigThroughAFile) {
-  const fs::path folder = fs::temp_directory_path() / ("opshap_density_" + std::to_string(getpid()));
+  const fs::path file = fs::temp_directory_path() / ("opshap_density_" + std::to_string(getpid()) + ".safetensors");
   for (const auto query : {DensityConfig::Query::centre, DensityConfig::Query::point, DensityConfig::Query::any}) {
-    DensityConfig written =
-        config("query_angle", true, 0, query, query == DensityConfig::Query::any ? "volumes" : "points");
+    const bool any = query == DensityConfig::Query::any;
+    DensityConfig written = config("query_angle", true, 0, query, any ? "volumes" : "points");
     if (query == DensityConfig::Query::point) written.position = {0.75};
     const auto network = operators::make_network(written, torch::kFloat32);
     operators::initialise(*network, 1);
-    operators::save_network(*network, folder / "model.safetensors");
-    const auto read = operators::load_network(folder / "model.safetensors", torch::kFloat32);
+    operators::save_network(*network, file);
+    const auto read = operators::load_network(file, torch::kFloat32);
     EXPECT_EQ(written, DensityConfig::parse(read->config()));
     // A network that counts points has the keys of neuraloperator alone, as those from before there was a choice.
-    EXPECT_EQ(query == DensityConfig::Query::any, read->config().json.find("quadrature") != std::string::npos);
-    EXPECT_EQ(query == DensityConfig::Query::any, operators::takes_any_query(read->config()));
-    EXPECT_EQ(query == DensityConfig::Query::any,
-              explainers::load_explainer(folder / "model.safetensors", WeightedMeanOperator(0))->any_query());
+    EXPECT_EQ(any, read->config().json.find("quadrature") != std::string::npos);
+    EXPECT_EQ(any, operators::takes_any_query(read->config()));
+    EXPECT_EQ(any, explainers::load_explainer(file, WeightedMeanOperator(0))->any_query());
   }
-  fs::remove_all(folder);
+  fs::remove(file);
 }
 
 TEST(Density, RefusesAnAngleWhereNothingIsPeriodic) {
-  const auto angle = network(config("query_angle", true, 0));
-  EXPECT_THROW(angle->apply(wave(Domain::grid({Axis::cells(16)}))), InvalidArgument);
+  EXPECT_THROW(network(config("query_angle", true, 0))->apply(wave(Domain::grid({Axis::cells(16)}))), InvalidArgument);
   EXPECT_NO_THROW(network(config("query_offset", true, 0.25))->apply(wave(Domain::grid({Axis::cells(16)}))));
 }
 

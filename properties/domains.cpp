@@ -21,6 +21,7 @@
 #include "games/cell_mask_game.hpp"
 #include "games/partition_of_unity.hpp"
 #include "support/for_all.hpp"
+#include "support/operator_inputs.hpp"
 #include "support/text.hpp"
 #include "support/tolerance.hpp"
 
@@ -77,23 +78,10 @@ Domain random_line(Rng& rng) {
 
 Domain random_mesh(Rng& rng) { return rng.below(2) == 0 ? random_triangulation(rng) : random_line(rng); }
 
-/// Labels 0..players-1, each at least once; at most one player per point.
+/// At most nine players, and at most one per point.
 Partition random_groups(const Domain& domain, Rng& rng) {
-  const auto players =
-      1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(std::min<std::int64_t>(domain.points(), 9))));
-  std::vector<std::int64_t> labels(static_cast<std::size_t>(domain.points()));
-  for (std::size_t point = 0; point < labels.size(); ++point) {
-    labels[point] = static_cast<std::int64_t>(point) < players
-                        ? static_cast<std::int64_t>(point)
-                        : static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(players)));
-  }
-  return Partition::from_labels(domain, labels);
-}
-
-FieldBatch random_field(const Domain& domain, int channels, Rng& rng) {
-  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
-  for (double& value : field.values) value = rng.normal();
-  return field;
+  const auto most = static_cast<std::uint64_t>(std::min<std::int64_t>(domain.points(), 9));
+  return random_cells(domain, 1 + static_cast<int>(rng.below(most)), rng);
 }
 
 /// G(u)(x) = (1 + x₀)·(∫u₀ + ½∫u₁)² on any domain: its Shapley values are the player's own term times the whole, for a
@@ -144,19 +132,14 @@ class SquaredIntegral final : public Operator {
   int dimension_;
 };
 
-double total_volume(const Domain& domain) {
-  double sum = 0;
-  for (std::int64_t point = 0; point < domain.points(); ++point) sum += domain.volume(point);
-  return sum;
-}
-
 TEST(Domains, TheVolumesOfThePointsAddUpToTheDomain) {
   for_all_streams([](Rng& rng) {
     const Domain domain = rng.below(2) == 0 ? random_grid(rng) : random_mesh(rng);
     RC_TAG(domain.is_grid() ? "grid" : "mesh");
+    double volume = 0;
+    for (std::int64_t point = 0; point < domain.points(); ++point) volume += domain.volume(point);
     // Volumes of up to 9, up to 24² of them, and a few roundings each in coordinates of size 4.
-    RC_ASSERT(mismatch(domain.volume(), total_volume(domain),
-                       rounding(8.0 * static_cast<double>(domain.points()), 16)) == "");
+    RC_ASSERT(mismatch(domain.volume(), volume, rounding(8.0 * static_cast<double>(domain.points()), 16)) == "");
   });
 }
 
@@ -347,7 +330,7 @@ TEST(PointClouds, APointOwnsWhatIsNearestToIt) {
     // The border of a convex cell crosses each line between rows or columns at most twice, so it cuts at most 4·side
     // squares.
     EXPECT_EQ("", mismatch(counted, cloud.volumes, discretisation(4, 1.0 / side, 1)));
-    EXPECT_EQ("", mismatch(1.0, std::accumulate(cloud.volumes.begin(), cloud.volumes.end(), 0.0), rounding(1e3, 1)));
+    EXPECT_EQ("", mismatch(1.0, sum(cloud.volumes), rounding(1e3, 1)));
   }
 }
 
@@ -375,27 +358,25 @@ TEST(Meshes, CellValuesAddUpAndAreTheIntegralsOfAnEfficientDensity) {
   for_all_streams([](Rng& rng) {
     const Domain domain = random_mesh(rng);
     const Partition partition = random_groups(domain, rng);
-    std::vector<double> density(static_cast<std::size_t>(domain.points()));
-    for (double& value : density) value = rng.normal();
+    const std::vector<double> density = random_field(domain, 1, rng).values;
     std::vector<double> integrals(static_cast<std::size_t>(partition.players), 0.0);
     for (std::size_t point = 0; point < density.size(); ++point)
       integrals[static_cast<std::size_t>(partition.player_of[point])] +=
           density[point] * domain.volume(static_cast<std::int64_t>(point));
-    const double whole = std::accumulate(integrals.begin(), integrals.end(), 0.0), empty = rng.normal();
+    const double whole = sum(integrals), empty = rng.normal();
     const Tolerance tolerance = rounding(16.0 * static_cast<double>(domain.points()), 16 * domain.volume());
     RC_ASSERT(mismatch(integrals, cell_values(density, domain, partition, empty, empty + whole), tolerance) == "");
 
     const double grand = rng.normal();
     const std::vector<double> shifted = cell_values(density, domain, partition, empty, grand);
-    RC_ASSERT(mismatch(grand - empty, std::accumulate(shifted.begin(), shifted.end(), 0.0), tolerance) == "");
+    RC_ASSERT(mismatch(grand - empty, sum(shifted), tolerance) == "");
     // The shift is one density for all: gap / volume of the domain.
     for (std::size_t player = 0; player < shifted.size(); ++player) {
       const double shift = (shifted[player] - integrals[player]) / partition.volumes[player];
       RC_ASSERT(mismatch((grand - empty - whole) / domain.volume(), shift,
                          rounding(1e3 * static_cast<double>(domain.points()), 16 / partition.volumes[player])) == "");
     }
-    RC_ASSERT(mismatch(domain.volume(), std::accumulate(partition.volumes.begin(), partition.volumes.end(), 0.0),
-                       tolerance) == "");
+    RC_ASSERT(mismatch(domain.volume(), sum(partition.volumes), tolerance) == "");
   });
 }
 
@@ -427,7 +408,7 @@ TEST(Meshes, BlocksAreThoseOfTheBoundingBoxThatHoldPoints) {
       const int player = partition.player_of[static_cast<std::size_t>(point)];
       RC_ASSERT(of_mesh.of_player[static_cast<std::size_t>(player)] == expected);
     }
-    RC_ASSERT(mismatch(domain.volume(), std::accumulate(partition.volumes.begin(), partition.volumes.end(), 0.0),
+    RC_ASSERT(mismatch(domain.volume(), sum(partition.volumes),
                        rounding(16.0 * static_cast<double>(domain.points()), 16 * domain.volume())) == "");
   });
 }
@@ -457,8 +438,7 @@ TEST(Meshes, GamesHaveTheirClosedFormShapleyValues) {
     for (std::size_t i = 0; i < 2 * points; ++i)
       own[static_cast<std::size_t>(groups.player_of[i % points])] +=
           SquaredIntegral::weight(i / points) * input.values[i] * domain.volume(static_cast<std::int64_t>(i % points));
-    const double whole = std::accumulate(own.begin(), own.end(), 0.0);
-    const double factor = SquaredIntegral::factor(domain, query.point);
+    const double whole = sum(own), factor = SquaredIntegral::factor(domain, query.point);
     double scale = 0;
     for (const double term : own) scale += std::abs(term);
     for (double& term : own) term *= factor * whole;
@@ -498,8 +478,7 @@ TEST(Meshes, FixedMasksAreSharedOutByVolume) {
         games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 2), partition, groups, Query{.point = 0});
     const Attribution exact = attribute(estimators::find("exact"), *game, {}, 0);
     const double scale = std::pow(SquaredIntegral::whole(input, 0), 2) + 100 * domain.volume() * domain.volume();
-    RC_ASSERT(mismatch(exact.grand - exact.empty, std::accumulate(exact.values.begin(), exact.values.end(), 0.0),
-                       rounding(1e4, 4 * scale)) == "");
+    RC_ASSERT(mismatch(exact.grand - exact.empty, sum(exact.values), rounding(1e4, 4 * scale)) == "");
   });
 }
 

@@ -8,15 +8,19 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/measured.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/msr.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/sample_regression.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
+#include "support/function_game.hpp"
 #include "support/oracles.hpp"
 #include "support/replicates.hpp"
 #include "support/tolerance.hpp"
@@ -42,6 +46,9 @@ struct Solved {
     return {table, games::table_game(players, table), shapley_values_of_table(table)};
   }
   double gain(std::size_t mask) const { return table[mask] - table.front(); }
+  Attribution by(const char* estimator, std::int64_t budget, std::uint64_t seed) const {
+    return attribute(estimators::find(estimator), *game, {budget}, seed);
+  }
   double share() const { return (table.back() - table.front()) / static_cast<double>(shapley.size()); }
 };
 
@@ -60,32 +67,19 @@ constexpr DrawMean draw_means[] = {
     {"msr", SizeMass::square_root, Pairing::none, false},
 };
 
-/// Which coalition was evaluated, other than ∅ and N; of a pair the smaller mask.
-class LastSeen final : public Game {
- public:
-  explicit LastSeen(const Game& game) : game_(game) {}
-  int players() const override { return game_.players(); }
-  std::vector<double> evaluate(const Coalitions& coalitions) const override {
-    const std::uint64_t grand = (std::uint64_t{1} << players()) - 1;
-    for (std::size_t row = 0; row < coalitions.size(); ++row) {
-      const std::uint64_t mask = coalitions.row(row)[0];
-      if (mask != 0 && mask != grand) seen = row > 0 ? std::min(seen, mask) : mask;
-    }
-    return game_.values(coalitions);
-  }
-  mutable std::uint64_t seen = 0;
-
- private:
-  const Game& game_;
-};
-
 // Without statistics: with the least budget the estimate is a function of one draw, and every draw comes up for some
 // seed. Weighted with the probabilities of the draws these estimates add up to the Shapley values.
 TEST(DrawMeans, TheMeanOverAllDrawsIsTheShapleyValue) {
   for (const DrawMean& studied : draw_means) {
     for (const int players : {2, 3, 4, 6}) {
       const Solved solved = Solved::random(players);
-      const LastSeen game(*solved.game);
+      const std::uint64_t grand = (std::uint64_t{1} << players) - 1;
+      std::uint64_t seen = 0;  // which coalition was evaluated, other than ∅ and N; of a pair the smaller mask
+      const FunctionGame game(players, [&](const Coalitions& coalitions, std::size_t row) {
+        const std::uint64_t mask = coalitions.row(row)[0];
+        if (mask != 0 && mask != grand) seen = row > 0 ? std::min(seen, mask) : mask;
+        return solved.table[mask];
+      });
       const SizeLaw law(studied.mass, players);
       const bool paired = studied.pairing == Pairing::complements;
       const std::size_t units = ((std::size_t{1} << players) - 2) / (paired ? 2 : 1);
@@ -94,7 +88,7 @@ TEST(DrawMeans, TheMeanOverAllDrawsIsTheShapleyValue) {
       for (std::uint64_t seed = 0; estimates.size() < units && seed < 20000; ++seed) {
         const Attribution found = attribute(estimators::find(studied.name), game, {paired ? 4 : 3}, seed);
         EXPECT_FALSE(found.standard_errors.has_value()) << "one draw has no spread";
-        estimates[game.seen] = found.values;
+        estimates[seen] = found.values;
       }
       ASSERT_EQ(units, estimates.size());
       std::vector<double> mean(static_cast<std::size_t>(players), 0.0);
@@ -155,8 +149,7 @@ TEST(DrawMeans, StandardErrorsAreThoseOfTheMeanOverDraws) {
   constexpr int players = 5;
   for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
     Rng rng(34, "errors");
-    const CoalitionSample sample =
-        sample_coalitions(Sampler::iid, SizeLaw(SizeMass::square_root, players), 20, pairing, rng);
+    const auto sample = sample_coalitions(Sampler::iid, SizeLaw(SizeMass::square_root, players), 20, pairing, rng);
     std::vector<double> targets;
     for (std::size_t row = 0; row < sample.weights.size(); ++row) targets.push_back(3 + rng.normal());
     const auto draws = static_cast<double>(sample.draws.size());
@@ -175,9 +168,7 @@ TEST(DrawMeans, StandardErrorsAreThoseOfTheMeanOverDraws) {
 }
 
 double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return sum;
+  return std::pow(distance(a, b), 2);
 }
 
 // One draw gives x = n·w(S)·r(S)(1_S − s/n) with |1_S − s/n|² = s(n−s)/n and w(S) = 1/(q_s·s(n−s)), so that m draws
@@ -187,8 +178,6 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
   constexpr int players = 8, replicates = 2000;
   constexpr std::int64_t draws = 60;
   const Solved solved = Solved::random(players);
-  double harmonic = 0;
-  for (int k = 1; k < players; ++k) harmonic += 1.0 / k;
   for (const DrawMean& studied : draw_means) {
     const SizeLaw law(studied.mass, players);
     const bool paired = studied.pairing == Pairing::complements;
@@ -204,17 +193,18 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
       kernel_moment += probability * r * r * length;
     }
     if (studied.mass == SizeMass::shapley_kernel) {
-      EXPECT_EQ("", mismatch(4 * harmonic * harmonic * kernel_moment, second_moment, rounding(4096, second_moment)));
+      EXPECT_EQ("", mismatch(4 * std::pow(harmonic(players - 1), 2) * kernel_moment, second_moment,
+                             rounding(4096, second_moment)));
     }
     const std::vector<double> equal(players, solved.share());
     const double expected = second_moment - squared_distance(solved.shapley, equal);
     Replicates found, promised;
     for (std::uint64_t seed = 0; seed < replicates; ++seed) {
-      const auto one = attribute(estimators::find(studied.name), *solved.game, {2 + draws * (paired ? 2 : 1)}, seed);
+      const Attribution one = solved.by(studied.name, 2 + draws * (paired ? 2 : 1), seed);
       const double error = squared_distance(one.values, solved.shapley);
       found.add(static_cast<double>(draws) * error);
       // The squares of the standard errors have the variance as their mean, exactly.
-      promised.add(error - squared_distance(*one.standard_errors, std::vector<double>(players, 0.0)));
+      promised.add(error - std::pow(norm(*one.standard_errors), 2));
     }
     EXPECT_EQ("", mismatch(expected, found.mean(), sampling(found.error()))) << studied.name;
     EXPECT_EQ("", mismatch(0, promised.mean(), sampling(promised.error()))) << studied.name;
@@ -228,8 +218,7 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
   constexpr std::int64_t draws = 3000;
   const Solved solved = Solved::random(players);
   const SizeLaw law(SizeMass::shapley_kernel, players);
-  double harmonic = 0, moment = 0;
-  for (int k = 1; k < players; ++k) harmonic += 1.0 / k;
+  double moment = 0;
   for (std::size_t mask = 1; mask + 1 < solved.table.size(); ++mask) {
     const int size = std::popcount(mask);
     double r = solved.gain(mask);
@@ -244,7 +233,7 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
     found.add(static_cast<double>(draws) * squared_distance(one.values, solved.shapley));
   }
   // Next order: a few times n/m, here 1 %.
-  const double expected = 4 * harmonic * harmonic * moment;
+  const double expected = 4 * std::pow(harmonic(players - 1), 2) * moment;
   EXPECT_EQ("", mismatch(expected, found.mean(),
                          Tolerance{sampling(found.error()).bound + 4.0 * players / draws * expected, "sampling"}));
 }
@@ -253,21 +242,16 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
 TEST(StratifiedMeans, StandardErrorsAreAsLargeAsTheErrors) {
   constexpr int players = 9, replicates = 2000;
   const Solved solved = Solved::random(players);
-  struct Case {
-    const char* name;
-    std::int64_t budget;
-  };
-  for (const Case& studied : {Case{"stratified", 20 + 2 * 63 * 2}, Case{"svarm", 500}}) {
+  for (const auto& [name, budget] : {std::pair("stratified", 20 + 2 * 63 * 2), std::pair("svarm", 500)}) {
     Replicates difference;
     for (std::uint64_t seed = 0; seed < replicates; ++seed) {
-      const Attribution one = attribute(estimators::find(studied.name), *solved.game, {studied.budget}, seed);
-      EXPECT_LE(one.distinct, studied.budget);
+      const Attribution one = solved.by(name, budget, seed);
+      EXPECT_LE(one.distinct, budget);
       if (!one.standard_errors) continue;
-      difference.add(squared_distance(one.values, solved.shapley) -
-                     squared_distance(*one.standard_errors, std::vector<double>(players, 0.0)));
+      difference.add(squared_distance(one.values, solved.shapley) - std::pow(norm(*one.standard_errors), 2));
     }
-    EXPECT_GE(difference.count(), 0.99 * replicates) << studied.name << ": errors are left out at random";
-    EXPECT_EQ("", mismatch(0, difference.mean(), sampling(difference.error()))) << studied.name;
+    EXPECT_GE(difference.count(), 0.99 * replicates) << name << ": errors are left out at random";
+    EXPECT_EQ("", mismatch(0, difference.mean(), sampling(difference.error()))) << name;
   }
 }
 
@@ -285,13 +269,9 @@ TEST(StratifiedMeans, SizesAndTheBorderAreExplainedExactly) {
     if (size >= players - 1) border[mask] = 7 + rng.normal();
   }
   const Solved of_sizes = Solved::of(players, sizes), on_border = Solved::of(players, border);
-  for (const char* name : {"stratified", "svarm"}) {
-    EXPECT_EQ("", mismatch(of_sizes.shapley, attribute(estimators::find(name), *of_sizes.game, {200}, 1).values,
-                           rounding(1e4, largest(sizes))))
-        << name;
-  }
-  EXPECT_EQ("", mismatch(on_border.shapley, attribute(estimators::find("svarm"), *on_border.game, {200}, 1).values,
-                         rounding(1e4, largest(border))));
+  for (const char* name : {"stratified", "svarm"})
+    EXPECT_EQ("", mismatch(of_sizes.shapley, of_sizes.by(name, 200, 1).values, rounding(1e4, largest(sizes)))) << name;
+  EXPECT_EQ("", mismatch(on_border.shapley, on_border.by("svarm", 200, 1).values, rounding(1e4, largest(border))));
 }
 
 // With too few coalitions for every mean the budget is refused, not the mean left out.
@@ -305,8 +285,7 @@ TEST(StratifiedMeans, NoMeanIsEverEmpty) {
       EXPECT_THROW(attribute(estimator, *solved.game, {least.coalitions - 1}, 1), InvalidArgument);
       for (std::uint64_t seed = 0; seed < 50; ++seed) {
         // NaN, the mean of nothing, would be refused.
-        const Attribution found = attribute(estimator, *solved.game, least, seed);
-        EXPECT_LE(found.distinct, least.coalitions);
+        EXPECT_LE(attribute(estimator, *solved.game, least, seed).distinct, least.coalitions);
       }
     }
   }
@@ -342,28 +321,24 @@ TEST(DrawMeans, StoppingAtANumberOfDistinctCoalitionsBiasesThem) {
   const Solved solved = biased_game();
   EXPECT_EQ("", mismatch(6.5, solved.shapley[0], rounding(64, 16)));
   const SizeLaw law(SizeMass::shapley_kernel, 5);
-  struct Case {
-    Sampler sampler;
-    Pairing pairing;
-    double bias;
-  };
-  for (const Case& known : {Case{Sampler::shapiq_compatible, Pairing::none, 0.007519},
-                            Case{Sampler::shapiq_compatible, Pairing::complements, 0.011128},
-                            Case{Sampler::iid, Pairing::none, 0}, Case{Sampler::iid, Pairing::complements, 0}}) {
-    const std::vector<double> pulls = relabelled_pulls(solved, known.pairing);
+  for (const auto& [sampler, pairing, known] :
+       {std::tuple(Sampler::shapiq_compatible, Pairing::none, 0.007519),
+        std::tuple(Sampler::shapiq_compatible, Pairing::complements, 0.011128),
+        std::tuple(Sampler::iid, Pairing::none, 0.0), std::tuple(Sampler::iid, Pairing::complements, 0.0)}) {
+    const std::vector<double> pulls = relabelled_pulls(solved, pairing);
     // The standard error is then below a sixth of the bias.
-    const int replicates = known.bias > 0 ? 300000 : 50000;
+    const int replicates = known > 0 ? 300000 : 50000;
     Replicates bias;
     Rng rng(33, "biased");
     for (int replicate = 0; replicate < replicates; ++replicate) {
-      const auto sample = sample_coalitions(known.sampler, law, 6, known.pairing, rng);
+      const auto sample = sample_coalitions(sampler, law, 6, pairing, rng);
       double value = solved.share() - solved.shapley[0];
       for (std::size_t row = 0; row < sample.weights.size(); ++row)
         value += sample.weights[row] * pulls[static_cast<std::size_t>(sample.coalitions.cardinality(row))];
       bias.add(value);
     }
-    EXPECT_EQ("", mismatch(known.bias, bias.mean(), sampling(bias.error())));
-    if (known.bias > 0) {
+    EXPECT_EQ("", mismatch(known, bias.mean(), sampling(bias.error())));
+    if (known > 0) {
       EXPECT_GT(bias.mean(), 5 * bias.error()) << "the bias does not show";
     }
   }

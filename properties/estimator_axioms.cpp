@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <set>
 #include <string>
 
@@ -100,6 +99,11 @@ class EstimatorAxioms : public ::testing::TestWithParam<Contestant> {
     return least + (all - least) * effort.part / 256;
   }
 
+  /// All 2^n coalitions are always enough.
+  std::int64_t least_for(const Game& game) const {
+    return std::min(estimator().minimum(game.players()).coalitions, CountedGame(game, {}).all_coalitions());
+  }
+
   /// A method that refuses a sample (too few independent coalitions) is asked again with more.
   Attribution estimate(const Game& game, Effort effort) const {
     const std::int64_t all = std::int64_t{1} << game.players();
@@ -112,21 +116,27 @@ class EstimatorAxioms : public ::testing::TestWithParam<Contestant> {
     }
   }
   Attribution estimate(const Table& table, Effort effort) const { return estimate(*as_game(table), effort); }
-  void expect_exact_on(rc::Gen<Table> (*games)(int)) const {
+  /// Holds a law to be true of games, any ones or those of another generator, with any effort.
+  template <typename Law>
+  void for_all_games(const Law& law, rc::Gen<Table> (*games)(int) = any_game) const {
     for_all([&] {
       const Table table = *games(most_players);
-      const std::vector<double> exact = textbook_shapley_values(table);
-      RC_ASSERT(mismatch(exact, estimate(table, *any_effort()).values, rounding_of(table)) == "");
+      law(table, *any_effort());
     });
+  }
+  void expect_exact_on(rc::Gen<Table> (*games)(int)) const {
+    const auto exact = [this](const Table& table, Effort effort) {
+      RC_ASSERT(mismatch(textbook_shapley_values(table), estimate(table, effort).values, rounding_of(table)) == "");
+    };
+    for_all_games(exact, games);
   }
 };
 
 // Efficiency: the values add up to v(N) − v(∅). Shapley (1953), axiom 2.
 TEST_P(EstimatorAxioms, ValuesAddUpToGrandMinusEmptyValue) {
   if (promise().efficiency == Efficiency::none) GTEST_SKIP() << "not promised";
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Attribution found = estimate(table, *any_effort());
+  for_all_games([this](const Table& table, Effort effort) {
+    const Attribution found = estimate(table, effort);
     RC_TAG(table.players);
     // The midpoint rule with K = 50 nodes errs by max|f'''|/(24K²), and f(t, …, t) = Σ_T c_T t^|T| has |f'''| <= Σ
     // |c_T| |T|³.
@@ -135,7 +145,7 @@ TEST_P(EstimatorAxioms, ValuesAddUpToGrandMinusEmptyValue) {
     const Tolerance tolerance = promise().efficiency == Efficiency::exact
                                     ? rounding_of(table)
                                     : discretisation(third_derivative / 24, 1.0 / 50, 2);
-    RC_ASSERT(mismatch(table.gain(), std::accumulate(found.values.begin(), found.values.end(), 0.0), tolerance) == "");
+    RC_ASSERT(mismatch(table.gain(), sum(found.values), tolerance) == "");
     RC_ASSERT(mismatch(0, found.efficiency_gap(), tolerance) == "");
     RC_ASSERT(found.empty == table.empty());
     RC_ASSERT(found.grand == table.grand());
@@ -164,18 +174,16 @@ TEST_P(EstimatorAxioms, APlayerThatNeverMattersGetsNothing) {
 
 TEST_P(EstimatorAxioms, GamesEqualOnComplementsGiveNothingToAnyone) {
   if (!promise().zero_on_even) GTEST_SKIP() << "not promised";
-  for_all([this] {
-    const Table table = *even_games(most_players);
+  const auto nothing = [this](const Table& table, Effort effort) {
     RC_ASSERT(mismatch(std::vector<double>(static_cast<std::size_t>(table.players), 0.0),
-                       estimate(table, *any_effort()).values, rounding_of(table)) == "");
-  });
+                       estimate(table, effort).values, rounding_of(table)) == "");
+  };
+  for_all_games(nothing, even_games);
 }
 
 TEST_P(EstimatorAxioms, AGameAndItsDualGetTheSameValuesFromTheSameSample) {
   if (!promise().same_on_dual) GTEST_SKIP() << "not promised";
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Effort effort = *any_effort();
+  for_all_games([this](const Table& table, Effort effort) {
     RC_ASSERT(mismatch(estimate(table, effort).values, estimate(dual(table), effort).values, rounding_of(table)) == "");
   });
 }
@@ -195,9 +203,7 @@ TEST_P(EstimatorAxioms, EstimatesAreLinearInTheGameOnTheSameSample) {
 }
 
 TEST_P(EstimatorAxioms, AConstantAddedToTheGameChangesNothing) {
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Effort effort = *any_effort();
+  for_all_games([this](const Table& table, Effort effort) {
     Table shifted = table;
     for (double& value : shifted.values) value += 4096;
     RC_ASSERT(mismatch(estimate(table, effort).values, estimate(shifted, effort).values,
@@ -240,9 +246,7 @@ TEST_P(EstimatorAxioms, OneTwoAndThreePlayersWork) {
 }
 
 TEST_P(EstimatorAxioms, TheBudgetIsObeyedAndEachCoalitionEvaluatedOnce) {
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Effort effort = *any_effort();
+  for_all_games([this](const Table& table, Effort effort) {
     const auto game = as_game(table);
     const WatchedGame watched(*game);
     std::int64_t allowed = budget(table.players, effort);
@@ -269,8 +273,7 @@ TEST_P(EstimatorAxioms, TheBudgetIsUsed) {
   if (!promise().uses_budget()) GTEST_SKIP() << "takes what it needs";
   Rng rng(4, "budget");
   const auto game = games::random_unanimity_sum(40, rng);
-  const std::int64_t least = estimator().minimum(40).coalitions;
-  const std::int64_t allowed = std::max<std::int64_t>(3000, 2 * least);
+  const std::int64_t allowed = std::max<std::int64_t>(3000, 2 * estimator().minimum(40).coalitions);
   const Attribution found = attribute(estimator(), *game, {allowed}, 1);
   const std::int64_t passes = promise().access == Access::gradient ? found.gradients * game->slopes()->pass_cost() : 0;
   EXPECT_GT(static_cast<double>(found.evaluations + passes), 0.7 * static_cast<double>(allowed));
@@ -281,10 +284,7 @@ TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
   for (const int players : {2, 3, 5, 10, 100}) {
     Rng rng(1);
     const auto game = games::random_unanimity_sum(players, rng);
-    // All 2^n coalitions are always enough.
-    const std::int64_t least =
-        std::min(estimator().minimum(players).coalitions, CountedGame(*game, {}).all_coalitions());
-    EXPECT_THROW(attribute(estimator(), *game, {least - 1}, 1), InvalidArgument) << players;
+    EXPECT_THROW(attribute(estimator(), *game, {least_for(*game) - 1}, 1), InvalidArgument) << players;
     EXPECT_THROW(attribute(estimator(), *game, {0}, 1), InvalidArgument) << players;
   }
 }
@@ -299,8 +299,7 @@ TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
   for (const int players : {2, 3, 5, 8, 12}) {
     Rng rng(3, "minimum", 0, static_cast<std::uint64_t>(players));
     const auto game = games::random_unanimity_sum(players, rng);
-    const std::int64_t least =
-        std::min(estimator().minimum(players).coalitions, CountedGame(*game, {}).all_coalitions());
+    const std::int64_t least = least_for(*game);
     for (std::int64_t budget = least; budget <= least + 20; budget += learns ? 5 : 1) {
       for (std::uint64_t seed = 0; seed < (learns ? 2 : 8); ++seed) {
         try {
@@ -310,8 +309,7 @@ TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
           ASSERT_TRUE(promise().refusal == Refusal::by_rank && text.starts_with(begin)) << text;
           ++refused;
           EXPECT_TRUE(has(text, " (needs "));
-          const Attribution answered = attribute(*solves->with_minimum_norm(), *game, {budget}, seed);
-          ASSERT_TRUE(answered.minimum_norm.has_value()) << text;
+          ASSERT_TRUE(attribute(*solves->with_minimum_norm(), *game, {budget}, seed).minimum_norm.has_value()) << text;
         }
       }
     }
@@ -320,9 +318,7 @@ TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
 }
 
 TEST_P(EstimatorAxioms, TheSameSeedGivesTheSameBitsOnAnyNumberOfThreads) {
-  for_all([this] {
-    const Table table = *any_game(most_players);
-    const Effort effort = *any_effort();
+  for_all_games([this](const Table& table, Effort effort) {
     set_threads(1);
     const Attribution first = estimate(table, effort);
     set_threads(3);
@@ -334,8 +330,8 @@ TEST_P(EstimatorAxioms, TheSameSeedGivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST_P(EstimatorAxioms, StandardErrorsAreNeverNegative) {
-  for_all([this] {
-    const Attribution found = estimate(*any_game(most_players), *any_effort());
+  for_all_games([this](const Table& table, Effort effort) {
+    const Attribution found = estimate(table, effort);
     for (const double error : found.standard_errors.value_or(std::vector<double>{})) RC_ASSERT(error >= 0);
   });
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -191,24 +192,20 @@ class EveryOutcome {
 
 // All samples of three and four players, with one draw or two in a stratum.
 TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
-  struct Case {
-    int players;
-    std::int64_t draws;
-    std::size_t outcomes;
-  };
-  for (const Case& known : {Case{3, 3, 8}, Case{3, 4, 16}, Case{3, 6, 64}, Case{4, 8, 6561}, Case{4, 9, 19683}}) {
-    Rng rng(12, "stratified", 0, static_cast<std::uint64_t>(known.players));
-    const auto game = games::random_table_game(known.players, rng);
-    CountedGame counted(*game, {std::int64_t{1} << known.players});
+  for (const auto& [players, draws, outcomes] : {std::tuple(3, 3, 8), std::tuple(3, 4, 16), std::tuple(3, 6, 64),
+                                                 std::tuple(4, 8, 6561), std::tuple(4, 9, 19683)}) {
+    Rng rng(12, "stratified", 0, static_cast<std::uint64_t>(players));
+    const auto game = games::random_table_game(players, rng);
+    CountedGame counted(*game, {std::int64_t{1} << players});
     EveryOutcome every;
-    const std::vector<double> mean = every.mean(static_cast<std::size_t>(known.players), [&] {
-      return stratified_means(counted, known.draws, every.choices(known.players - 1)).values;
-    });
-    EXPECT_EQ(known.outcomes, every.outcomes);
+    const auto estimate = [&, players = players, draws = draws] {
+      return stratified_means(counted, draws, every.choices(players - 1)).values;
+    };
+    const std::vector<double> mean = every.mean(static_cast<std::size_t>(players), estimate);
+    EXPECT_EQ(static_cast<std::size_t>(outcomes), every.outcomes);
     const Table table = as_table(*game);
-    EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
-                           rounding(static_cast<double>(known.outcomes), table.scale())))
-        << "n=" << known.players << " draws=" << known.draws;
+    EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean, rounding(outcomes, table.scale())))
+        << "n=" << players << " draws=" << draws;
   }
 }
 
@@ -222,8 +219,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
     CountedGame counted(*game, {16});
     const std::vector<std::int64_t> counts = {0, 0, draws, 0, 0};
     EveryOutcome every;
-    const std::vector<double> mean =
-        every.mean(4, [&] { return svarm_means(counted, counts, every.choices(4)).values; });
+    const auto mean = every.mean(4, [&] { return svarm_means(counted, counts, every.choices(4)).values; });
     EXPECT_EQ(static_cast<std::size_t>(24 * 24 * std::pow(6, draws)), every.outcomes);
     EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
                            rounding(static_cast<double>(every.outcomes), table.scale())))
@@ -244,8 +240,7 @@ TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   std::vector<double> mean(5, 0.0);
   const auto add = [&](double times, const std::set<std::size_t>& varying, std::size_t outcomes) {
     EveryOutcome every(varying);
-    const std::vector<double> part =
-        every.mean(5, [&] { return svarm_means(counted, counts, every.choices(5)).values; });
+    const auto part = every.mean(5, [&] { return svarm_means(counted, counts, every.choices(5)).values; });
     EXPECT_EQ(outcomes, every.outcomes);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += times * part[i];
   };
@@ -282,8 +277,7 @@ TEST_P(EstimatorMean, IsTheShapleyValueWhereItIsUnbiased) {
   const int replicates = promise.learns ? 120 : 400;  // methods that learn cost a hundred times as much
   for (const int players : {3, 6, 10}) {
     const std::int64_t all = std::int64_t{1} << players;
-    const std::int64_t budget =
-        std::max(std::min<std::int64_t>(8 * players, all - 1), estimator().minimum(players).coalitions);
+    const auto budget = std::max(std::min<std::int64_t>(8 * players, all - 1), estimator().minimum(players).coalitions);
     if (budget >= all) continue;  // exact at any budget it takes
     Rng rng(2, "unbiased", 0, static_cast<std::uint64_t>(players));
     const auto table = games::random_table_game(players, rng);
@@ -303,8 +297,7 @@ TEST_P(EstimatorMean, IsNearTheShapleyValueWhereItsBiasVanishes) {
   Rng rng(2, "bias");
   const auto game = games::random_table_game(10, rng);
   const std::vector<double> exact = textbook_shapley_values(as_table(*game));
-  const int replicates = promise.learns ? 100 : 400;
-  const Replicates found = replicated(*game, promise.learns ? 400 : 100, replicates);
+  const Replicates found = replicated(*game, promise.learns ? 400 : 100, promise.learns ? 100 : 400);
   for (std::size_t i = 0; i < exact.size(); ++i)
     EXPECT_EQ("", mismatch(exact[i], found.mean(i), sampling(found.error(i) + found.spread(i) / 25)))
         << "player " << i << "; " << replay();

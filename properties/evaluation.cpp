@@ -3,7 +3,6 @@
 // hides players is from the data.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/explainer.hpp"
 #include "core/file.hpp"
+#include "core/measured.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "evaluation/evaluate.hpp"
@@ -31,12 +31,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The input itself as density.
-class InputAsDensity final : public Explainer {
+/// A density from the field's value, the position and the number of points.
+class DensityOf final : public Explainer {
  public:
-  std::string describe() const override { return "the input"; }
-  FieldBatch densities(const FieldBatch& inputs, const Readout&) const override { return inputs; }
+  using Function = std::function<double(double value, double x, double query, int points)>;
+  explicit DensityOf(Function function) : function_(std::move(function)) {}
+  std::string describe() const override { return "a function"; }
+  bool any_query() const override { return true; }
+  FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
+    FieldBatch densities = inputs;
+    const int points = inputs.domain.shape()[0];
+    for (std::int64_t point = 0; point < points; ++point) {
+      double& value = densities.values[static_cast<std::size_t>(point)];
+      value =
+          function_(value, inputs.domain.position(point)[0], inputs.domain.position(readout.query().point)[0], points);
+    }
+    return densities;
+  }
+
+ private:
+  Function function_;
 };
+
+std::unique_ptr<methods::Method> method(DensityOf::Function function) {
+  return methods::of_explainer(std::make_unique<DensityOf>(std::move(function)));
+}
+
+/// The input itself as density.
+double input_as_density(double value, double, double, int) { return value; }
 
 data::Dataset small_data() {
   data::Dataset data;
@@ -80,7 +102,7 @@ class EvaluateTest : public RunFolder {
 
   const fs::path& run_ = folder_;
   WeightedMeanOperator backbone_{0.5};
-  std::shared_ptr<const methods::Method> explainer_method_ = methods::of_explainer(std::make_unique<InputAsDensity>());
+  std::shared_ptr<const methods::Method> explainer_method_ = method(input_as_density);
   data::Dataset data_ = small_data();
 };
 
@@ -101,18 +123,15 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.reference == "exact" ? 0u : 2u, row.reference_parts.size());
     EXPECT_EQ(row.reference == "exact", !row.reference_check.has_value());
-  }
-  for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "certified", row.reference);
     ASSERT_TRUE(row.scores["nrmse"].value.has_value()) << row.method << " " << row.scores["nrmse"].why;
     ASSERT_TRUE(row.own_share.has_value());
     const auto reference = std::ranges::find_if(results.values, [&row](const runs::ValuesRow& values) {
       return values.method == "reference" && values.players == row.players && values.sample == row.sample;
     });
-    double squares = 0;
-    for (const double value : reference->values) squares += value * value;
+    const std::vector<double>& values = reference->values;
     // The query of these scenarios is the middle point. 32 additions and a root of numbers of order 1.
-    EXPECT_NEAR(std::abs(reference->values[reference->values.size() / 2]) / std::sqrt(squares), *row.own_share, 1e-14);
+    EXPECT_NEAR(std::abs(values[values.size() / 2]) / norm(values), *row.own_share, 1e-14);
     if (row.method == "operator_shap" || row.method == "permutation") {
       EXPECT_LT(*row.scores["efficiency_gap"].value, 1e-13);  // ~30 additions of order 1
     }
@@ -140,10 +159,9 @@ TEST_F(EvaluateTest, GivesProgramsRowsAndSaysWhyTheyDidNotFinish) {
         id=${task#*id\":}; id=${id%%,*}; n=${task#*\"n\":}; n=${n%%,*}; bytes=$((8 * n))
         { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":$bytes}"; head -c $bytes /dev/zero; } >&4
       done)");
-  const std::string ends = program("ends", "exit 3");
   evaluation::EvaluationSettings settings = small_settings();
   settings.resolutions = {8};
-  settings.methods = {"permutation", lazy, ends};
+  settings.methods = {"permutation", lazy, program("ends", "exit 3")};
   evaluation::evaluate({.backbone = backbone_, .data = data_, .settings = settings, .seed = 5}, run_);
   std::vector<std::string> ends_reasons;
   int lazy_rows = 0;
@@ -195,15 +213,14 @@ TEST_F(EvaluateTest, TellsHowFarItsExplainerDrifts) {
 TEST(Drift, IsTheDistanceAtCommonPointsButTheQuerys) {
   const Domain coarse = Domain::unit({4}), fine = Domain::unit({8});
   const std::vector<double> finer = {1, 0, 2, 0, 9, 0, 6, 0};
+  const auto drift = [&](const std::vector<double>& values, const std::vector<double>& from) {
+    return evaluation::drift(values, coarse, from, fine, Query{.point = 2});
+  };
   // At points 0, 1 and 3 the finer one is 1, 2, 6: without its mean -2, -1, 3, of squared size 14.
-  EXPECT_EQ(Measured::of(0), evaluation::drift(std::vector<double>{2, 3, 0, 7}, coarse, finer, fine, Query{.point = 2}))
-      << "a constant is no drift";
-  EXPECT_DOUBLE_EQ(std::sqrt(2.0 / 14),
-                   *evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, finer, fine, Query{.point = 2}).value);
-  EXPECT_EQ("relative to 0", evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, std::vector<double>(8, 3.0),
-                                               fine, Query{.point = 2})
-                                 .why);
-  EXPECT_THROW(evaluation::drift(std::vector<double>{2, 1}, coarse, finer, fine, Query{.point = 2}), InvalidArgument);
+  EXPECT_EQ(Measured::of(0), drift({2, 3, 0, 7}, finer)) << "a constant is no drift";
+  EXPECT_DOUBLE_EQ(std::sqrt(2.0 / 14), *drift({2, 1, 5, 6}, finer).value);
+  EXPECT_EQ("relative to 0", drift({2, 1, 5, 6}, std::vector<double>(8, 3.0)).why);
+  EXPECT_THROW(drift({2, 1}, finer), InvalidArgument);
 }
 
 // An evaluation that was stopped goes on with its own units only.
@@ -238,35 +255,9 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   EXPECT_FALSE(fs::exists(run_ / "units"));
 }
 
-/// A density from the field's value, the position and the number of points.
-class DensityOf final : public Explainer {
- public:
-  using Function = std::function<double(double value, double x, double query, int points)>;
-  explicit DensityOf(Function function) : function_(std::move(function)) {}
-  std::string describe() const override { return "a function"; }
-  bool any_query() const override { return true; }
-  FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
-    FieldBatch densities = inputs;
-    const int points = inputs.domain.shape()[0];
-    for (std::int64_t point = 0; point < points; ++point) {
-      double& value = densities.values[static_cast<std::size_t>(point)];
-      value =
-          function_(value, inputs.domain.position(point)[0], inputs.domain.position(readout.query().point)[0], points);
-    }
-    return densities;
-  }
-
- private:
-  Function function_;
-};
-
 /// Of the linear operator below: a cell's value is its share of the mean.
 double true_density(double value, double x, double query, int) {
   return value * (1 + std::cos(2 * std::numbers::pi * (x - query)));
-}
-
-std::unique_ptr<methods::Method> method(DensityOf::Function function) {
-  return methods::of_explainer(std::make_unique<DensityOf>(std::move(function)));
 }
 
 evaluation::HeldOutPlan plan(const Operator& op, bool any_query) {
@@ -286,8 +277,7 @@ TEST(HeldOut, GivesTheTrueDensityNoErrorAtAnyQuery) {
     ASSERT_EQ(5u, errors->nrmse.size());
     for (const double error : errors->nrmse) EXPECT_LT(error, 1e-12) << "roundings of sums of 32 terms";
   }
-  EXPECT_GT(held_out.errors_at(0, *method([](double value, double, double, int) { return value; }))->median(), 0.01)
-      << "the input itself is not the answer";
+  EXPECT_GT(held_out.errors_at(0, *method(input_as_density))->median(), 0.01) << "the input itself is not the answer";
 }
 
 TEST(HeldOut, HasTheErrorsOfTheDefinition) {
@@ -314,7 +304,7 @@ TEST(HeldOut, HasTheErrorsOfTheDefinition) {
 TEST(HeldOut, KnowsTheShareOfTheQuerysOwnPlayer) {
   const WeightedMeanOperator linear(0);
   evaluation::HeldOutPlan asked = plan(linear, false);
-  for (std::int64_t point = 0; point < 32; ++point) asked.inputs.values[static_cast<std::size_t>(point)] = 0;
+  std::ranges::fill(asked.inputs.field(0), 0.0);
   const evaluation::HeldOut held_out(asked);
   const evaluation::HeldOutErrors missed = held_out.own_player_missed(1);
   EXPECT_EQ((std::vector<int>{8}), missed.shape);
@@ -323,15 +313,13 @@ TEST(HeldOut, KnowsTheShareOfTheQuerysOwnPlayer) {
   ASSERT_EQ(4u, missed.reference_errors.size());
   for (std::int64_t sample = 1; sample < 5; ++sample) {
     const Scenario scenario = make_scenario({}, asked.inputs.one(sample), {8});
-    double squares = 0, own = 0;
-    for (std::int64_t point = 0; point < 8; ++point) {
-      const auto position = [&](std::int64_t at) { return scenario.input.domain.position(at)[0]; };
-      const double value = true_density(scenario.input.values[static_cast<std::size_t>(point)], position(point),
-                                        position(scenario.readout.query().point), 8);
-      squares += value * value;
-      if (point == scenario.readout.query().point) own = std::abs(value);
-    }
-    EXPECT_NEAR(own / std::sqrt(squares), missed.nrmse[static_cast<std::size_t>(sample - 1)], 1e-12)
+    const std::int64_t query = scenario.readout.query().point;
+    const auto position = [&](std::int64_t at) { return scenario.input.domain.position(at)[0]; };
+    std::vector<double> values = scenario.input.values;
+    for (std::size_t point = 0; point < 8; ++point)
+      values[point] = true_density(values[point], position(static_cast<std::int64_t>(point)), position(query), 8);
+    EXPECT_NEAR(std::abs(values[static_cast<std::size_t>(query)]) / norm(values),
+                missed.nrmse[static_cast<std::size_t>(sample - 1)], 1e-12)
         << "roundings of sums of 32 terms";
   }
   std::ranges::fill(asked.inputs.values, 0.0);
@@ -411,8 +399,8 @@ TEST(ActivePlayers, AreThoseWhoseCellsDifferFromTheBaseline) {
 
 TEST(BaselineDistances, AreInStandardDeviationsOfEachChannel) {
   // Channel 0 has the mean 3 and the deviation 2; channel 1 does not vary.
-  const std::vector<Scenario> scenarios = {scenario({1, 1, 5, 5}, {0, 0, 5, 5}, 2, 2),
-                                           scenario({5, 5, 5, 5}, {0, 0, 5, 5}, 2, 2)};
+  const std::vector scenarios = {scenario({1, 1, 5, 5}, {0, 0, 5, 5}, 2, 2),
+                                 scenario({5, 5, 5, 5}, {0, 0, 5, 5}, 2, 2)};
   const std::vector<double> found = baseline_distances(scenarios);
   ASSERT_EQ(2u, found.size());
   EXPECT_DOUBLE_EQ(1.5, found[0]);

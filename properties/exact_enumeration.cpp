@@ -19,6 +19,7 @@
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/oracles.hpp"
+#include "support/replicates.hpp"
 #include "support/test_seed.hpp"
 #include "support/text.hpp"
 #include "support/tolerance.hpp"
@@ -26,33 +27,28 @@
 namespace opshap {
 namespace {
 
+using estimators::shapley_values_of_table;
+
 /// 64 n roundings of numbers of the size of the values; the folds add in pairs.
 Tolerance rounding_of(const Table& table) { return rounding(64 * table.players, table.scale()); }
 
-TEST(ExactEnumeration, AgreesWithTheTextbookSum) {
-  for_all([] {
-    const Table table = *any_game(12);
+void expect_agreement(std::vector<double> (*oracle)(const Table&), int most_players,
+                      Tolerance (*tolerance)(const Table&) = rounding_of) {
+  for_all([&] {
+    const Table table = *any_game(most_players);
     RC_TAG(table.players);
-    RC_ASSERT(mismatch(textbook_shapley_values(table), estimators::shapley_values_of_table(table.values),
-                       rounding_of(table)) == "");
+    RC_ASSERT(mismatch(oracle(table), shapley_values_of_table(table.values), tolerance(table)) == "");
   });
 }
 
-TEST(ExactEnumeration, AgreesWithTheMeanOverAllOrderings) {
-  for_all([] {
-    const Table table = *any_game(7);
-    RC_ASSERT(mismatch(shapley_values_by_orderings(table), estimators::shapley_values_of_table(table.values),
-                       rounding_of(table)) == "");
-  });
-}
+TEST(ExactEnumeration, AgreesWithTheTextbookSum) { expect_agreement(textbook_shapley_values, 12); }
+
+TEST(ExactEnumeration, AgreesWithTheMeanOverAllOrderings) { expect_agreement(shapley_values_by_orderings, 7); }
 
 TEST(ExactEnumeration, AgreesWithTheHarsanyiDividends) {
-  for_all([] {
-    const Table table = *any_game(10);
-    // Multiples of 1/64 have exact dividends, of which 2^n are added.
-    const double dividends = largest(moebius_coefficients(table).values);
-    RC_ASSERT(mismatch(shapley_values_by_dividends(table), estimators::shapley_values_of_table(table.values),
-                       rounding(std::pow(2, table.players), dividends + 1)) == "");
+  // Multiples of 1/64 have exact dividends, of which 2^n are added.
+  expect_agreement(shapley_values_by_dividends, 10, [](const Table& table) {
+    return rounding(std::pow(2, table.players), largest(moebius_coefficients(table).values) + 1);
   });
 }
 
@@ -154,15 +150,7 @@ constexpr int players = 12, replicates = 500;
 /// Interactions of two to four players.
 std::unique_ptr<SolvedGame> interacting_game() {
   Rng rng(15, "coverage");
-  std::vector<games::UnanimityTerm> terms(30);
-  for (games::UnanimityTerm& term : terms) {
-    std::vector<int> all(players);
-    for (int player = 0; player < players; ++player) all[static_cast<std::size_t>(player)] = player;
-    rng.shuffle(all);
-    term.coalition.assign(all.begin(), all.begin() + 2 + static_cast<std::ptrdiff_t>(rng.below(3)));
-    term.coefficient = rng.normal();
-  }
-  return games::unanimity_sum(players, std::move(terms));
+  return random_interactions(players, 30, 0, rng, [&rng] { return 2 + rng.below(3); });
 }
 
 class StandardErrors : public ::testing::TestWithParam<std::string> {};
@@ -175,28 +163,23 @@ TEST_P(StandardErrors, CoverTheShapleyValueAsOftenAsTheySay) {
   const std::vector<double> exact = game->shapley_values();
   // A third of all coalitions: enough units for a normal law, too few for exactness.
   const std::int64_t budget = std::max<std::int64_t>(1400, 4 * estimator.minimum(players).coalitions);
-  std::vector<double> covered(replicates, 0.0);  // of each run, the share of the players
-  int runs = 0, of_low_rank = 0;
+  Replicates covered;  // of each run, the share of the players
+  int of_low_rank = 0;
   for (int replicate = 0; replicate < replicates; ++replicate) {
     const Attribution found = attribute_every_sample(estimator, *game, {budget},
                                                      test_seed() * 100000 + static_cast<std::uint64_t>(replicate));
     of_low_rank += found.minimum_norm.has_value();  // a minimum-norm solution has no standard errors
     if (!found.standard_errors) continue;
+    double share = 0;
     for (std::size_t i = 0; i < exact.size(); ++i)
-      covered[static_cast<std::size_t>(runs)] +=
-          std::abs(found.values[i] - exact[i]) <= 1.96 * (*found.standard_errors)[i] ? 1.0 / players : 0;
-    ++runs;
+      share += std::abs(found.values[i] - exact[i]) <= 1.96 * (*found.standard_errors)[i] ? 1.0 / players : 0;
+    covered.add(share);
   }
-  if (runs == 0) GTEST_SKIP() << "gives no standard errors";
-  ASSERT_EQ(replicates, runs + of_low_rank) << "standard errors that come and go";
-  double mean = 0, spread = 0;
-  covered.resize(static_cast<std::size_t>(runs));
-  for (const double share : covered) mean += share / runs;
-  for (const double share : covered) spread += std::pow(share - mean, 2);
-  const double error = std::sqrt(spread / (runs - 1) / runs);
+  if (covered.count() == 0) GTEST_SKIP() << "gives no standard errors";
+  ASSERT_EQ(replicates, covered.count() + of_low_rank) << "standard errors that come and go";
   // Two points for t-quantiles and skewness; the rest is chance.
-  EXPECT_GT(mean, 0.93 - 5 * error) << replay();
-  EXPECT_LT(mean, 0.97 + 5 * error) << replay();
+  EXPECT_GT(covered.mean(), 0.93 - 5 * covered.error()) << replay();
+  EXPECT_LT(covered.mean(), 0.97 + 5 * covered.error()) << replay();
 }
 
 // Around the budgets where a sample becomes large enough, one seed must not have what another one has not.

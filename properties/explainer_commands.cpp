@@ -6,9 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "core/error.hpp"
 #include "data/npy.hpp"
 #include "support/one_run.hpp"
-#include "support/refusal.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -44,13 +45,13 @@ constexpr const char* quick =
 
 TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
   const std::string own = path("own.safetensors");
-  const Json answer = told("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
-                           " --samples 64 --config " + file("quick.toml", quick) + " --out " + own + " -q");
-  EXPECT_EQ("mean_field", answer.at("target"));
+  const Json found = answer("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
+                            " --samples 64 --config " + file("quick.toml", quick) + " --out " + own + " -q");
+  EXPECT_EQ("mean_field", found.at("target"));
   // 64 games and 2 for validation: two passes of 6, and v(N) and v(∅) with the labels and for the normalisation.
-  EXPECT_EQ(66 * 16, answer.at("operator_evaluations"));
-  ASSERT_EQ(2u, answer.at("held_out").size());
-  for (const Json& row : answer.at("held_out")) {
+  EXPECT_EQ(66 * 16, found.at("operator_evaluations"));
+  ASSERT_EQ(2u, found.at("held_out").size());
+  for (const Json& row : found.at("held_out")) {
     EXPECT_EQ(2, row.at("inputs"));
     EXPECT_GT(row.at("nrmse"), 0);
     EXPECT_LE(row.at("interval")[0], row.at("nrmse"));
@@ -64,21 +65,19 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
   EXPECT_EQ((std::vector<std::int64_t>{2, 32, 32}), data::read_npy(path("map.npy")).shape);
   const Outcome unseen = done("attribute --operator " + backbone() + " --input " + waves(1, 24, true) +
                               " --explainer " + own + " --query 3 --json");
-  EXPECT_TRUE(contains(unseen.err, "trained on grids of 16, 32 points an axis, and not of 24"));
+  EXPECT_TRUE(has(unseen.err, "trained on grids of 16, 32 points an axis, and not of 24"));
   // A mean over a region is the mean of the densities there.
   const std::string one =
-      "attribute --operator " + backbone() + " --input " + waves(1, 32, true) + " --explainer " + own + " --json ";
-  const Outcome region = done(one + "--target mean:4..6"), fifth = opshap(one + "--query 4"),
-                sixth = opshap(one + "--query 5");
-  const auto values = [](const Outcome& outcome) {
-    return Json::parse(outcome.out).at("values").get<std::vector<std::vector<double>>>().at(0);
+      "attribute --operator " + backbone() + " --input " + waves(1, 32, true) + " --explainer " + own + " ";
+  const auto values = [&](const std::string& what) {
+    return answer(one + what).at("values").get<std::vector<std::vector<double>>>().at(0);
   };
-  const std::vector<double> found = values(region), a = values(fifth), b = values(sixth);
-  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR((a[i] + b[i]) / 2, found[i], 1e-5) << "float32 sums";
-  const Outcome again =
-      opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
-             path("quick.toml") + " --out " + own + " --seed 2 --json -q");
-  EXPECT_EQ(2, again.code) << "the folder beside it is of another seed";
+  const std::vector<double> mean = values("--target mean:4..6"), a = values("--query 4"), b = values("--query 5");
+  for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR((a[i] + b[i]) / 2, mean[i], 1e-5) << "float32 sums";
+  // The folder beside it is of another seed.
+  done("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
+           path("quick.toml") + " --out " + own + " --seed 2 --json -q",
+       2);
 }
 
 // The mean field needs no training, so nobody should have to look for what it is worth beside a trained explainer.
@@ -86,41 +85,39 @@ TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
   const std::string profile = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/small_burgers.toml";
   const std::string train = "train explainer --data " + (run_ / "data" / "burgers1d.h5").string() + " --operator " +
                             backbone() + " --profile " + profile + " --out " + path("trained");
-  const Json rows = told(train + " -q").at("held_out");
+  const Json rows = answer(train + " -q").at("held_out");
   ASSERT_EQ(1u, rows.size()) << "at the coarsest resolution";
   EXPECT_EQ(Json::parse("[16]"), rows[0].at("shape"));
   EXPECT_LT(rows[0].at("mean_field_nrmse").get<double>(), rows[0].at("nrmse").get<double>())
       << "two epochs teach nothing";
-  const Outcome said = opshap(train + " -q");
-  EXPECT_TRUE(contains(said.out, "The mean field is nearer."));
+  EXPECT_TRUE(has(output(train + " -q"), "The mean field is nearer."));
 
   const std::string reproduce = "reproduce --profile " + profile + " --config " +
                                 file("mean.toml", "[evaluation]\nmethods = ['mean_field']\ncurves = []\n") + " --out " +
                                 path("run");
-  const Json errors = told(reproduce + " -q").at("errors");
+  const Json errors = answer(reproduce + " -q").at("errors");
   ASSERT_EQ(2u, errors.size());
   for (const Json& row : errors) EXPECT_LT(row.at("mean_field_nrmse").get<double>(), row.at("nrmse").get<double>());
-  EXPECT_TRUE(contains(opshap(reproduce + " -q").out, "mean field's"));
+  EXPECT_TRUE(has(opshap(reproduce + " -q").out, "mean field's"));
 }
 
 TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {
   const std::string explainer = weights("explainer");
-  data::write_npy(path("u.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.5)});
-  data::write_npy(path("zeros.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.0)});
-  data::write_npy(path("tenths.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.1)});
+  for (const auto& [name, value] : {std::pair("u", 0.5), std::pair("zeros", 0.0), std::pair("tenths", 0.1)})
+    data::write_npy(path(message(name, ".npy")), {{32}, data::Dtype::float64, std::vector<double>(32, value)});
   const auto ask = [&](const std::string& op, const std::string& more) {
     return "attribute --operator " + op + " --input " + path("u.npy") + " --explainer " + explainer +
            " --query 16 --json " + more;
   };
-  const Outcome right = done(ask(backbone(), "--baseline " + path("zeros.npy")));
-  EXPECT_EQ("", right.err) << "a field of zeros is the baseline zero";
+  EXPECT_EQ("", done(ask(backbone(), "--baseline " + path("zeros.npy"))).err)
+      << "a field of zeros is the baseline zero";
   expect_refusal(ask(backbone(), "--baseline " + path("tenths.npy")), 2, "baseline 0.1 instead of zero");
   expect_refusal(ask(backbone(), "--players 8"), 2, "players blocks instead of points");
   expect_refusal(ask(explainer, ""), 2, "operator ");
   const std::string plain = ask(backbone(), "");
   expect_refusal(plain.substr(0, plain.find(" --query")) + " --target mean:3..5", 2, "centre of the domain");
-  const Outcome forced = done(ask(backbone(), "--force --baseline " + path("tenths.npy")));
-  EXPECT_TRUE(contains(forced.err, "was trained for something else: baseline 0.1 instead of zero"));
+  EXPECT_TRUE(has(done(ask(backbone(), "--force --baseline " + path("tenths.npy"))).err,
+                  "was trained for something else: baseline 0.1 instead of zero"));
 }
 
 TEST_F(ExplainerCommands, OwnInputsThatCannotWorkAreRefused) {
@@ -140,8 +137,7 @@ TEST_F(ExplainerCommands, AStudyComparesRecipesAndGoesOnWhereItWas) {
   done(study + " -q");
   const std::string rows = read_file(folder_ / "study" / "rows.jsonl"),
                     report = read_file(folder_ / "study" / "amortisation.md");
-  EXPECT_TRUE(contains(report, "| paper |"));
-  EXPECT_TRUE(contains(report, "| values |"));
+  EXPECT_TRUE(has(report, {"| paper |", "| values |"}));
   EXPECT_TRUE(fs::exists(folder_ / "study" / "explanation_time.md"));
   EXPECT_FALSE(fs::exists(folder_ / "study" / "trainings" / "paper-42"));
   done(study + " -q");
@@ -154,15 +150,14 @@ TEST_F(ExplainerCommands, AStudyComparesRecipesAndGoesOnWhereItWas) {
 
 // The run has 16 and 32 points. The study's shares are those of its own resolutions.
 TEST_F(ExplainerCommands, AStudyMayHaveFewerResolutionsThanTheRun) {
-  const std::string settings =
-      file("recipes.toml",
-           "resolutions = [16]\n[explainers.values]\ntarget = 'mean_field'\npatience = 0\n"
-           "coordinates = 'query_angle'\natom = true\nunlabelled = 8\nunlabelled_shares = [1.0]\n");
+  const auto settings = file("recipes.toml",
+                             "resolutions = [16]\n[explainers.values]\ntarget = 'mean_field'\npatience = 0\n"
+                             "coordinates = 'query_angle'\natom = true\nunlabelled = 8\nunlabelled_shares = [1.0]\n");
   done("study amortisation --run " + run_.string() + " --config " + settings +
        " --seeds 1 --inputs 2 --reference-error 0.1 --out " + path("study") + " -q");
   const std::string rows = read_file(folder_ / "study" / "rows.jsonl");
-  EXPECT_TRUE(contains(rows, "\"players\":16"));
-  EXPECT_FALSE(contains(rows, "\"players\":32"));
+  EXPECT_TRUE(has(rows, "\"players\":16"));
+  EXPECT_FALSE(has(rows, "\"players\":32"));
 }
 
 TEST_F(ExplainerCommands, AStudyOfQueriesScoresEveryPosition) {
@@ -175,9 +170,8 @@ TEST_F(ExplainerCommands, AStudyOfQueriesScoresEveryPosition) {
   done(study + " --explainer " + any + " --fixed " + fixed + " -q");
   const std::string report = read_file(folder_ / "queries" / "queries.md"),
                     points = read_file(folder_ / "queries" / "queries.csv");
-  EXPECT_TRUE(contains(report, "times that error"));
-  EXPECT_TRUE(contains(points, "\"explainer, any query\",0.875,"));
-  EXPECT_TRUE(contains(points, "\"explainer, one query\",0.5,"));
+  EXPECT_TRUE(has(report, "times that error"));
+  EXPECT_TRUE(has(points, {"\"explainer, any query\",0.875,", "\"explainer, one query\",0.5,"}));
   expect_refusal(study + " --explainer " + fixed, 2, "one query");
   expect_refusal("study queries --run " + run_.string() + " --points 16 --positions 17 --explainer " + any + " --out " +
                      path("other"),

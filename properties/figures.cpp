@@ -2,8 +2,6 @@
 // reference, costs are counted alike, and letters can be read wherever a panel stands. Logarithmic axes can be read:
 // whatever their range, they have a tick in it.
 
-#include "reporting/figures.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,11 +18,13 @@
 #include "core/file.hpp"
 #include "reporting/amortisation.hpp"
 #include "reporting/axes.hpp"
+#include "reporting/figures.hpp"
 #include "reporting/gnuplot.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/page_parts.hpp"
 #include "reporting/paper.hpp"
 #include "reporting/scoreboard.hpp"
+#include "support/claim_examples.hpp"
 #include "support/planes_run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
@@ -107,9 +107,10 @@ std::set<std::string> drawn_lines(const reporting::Panel& panel) {
   for (const char* const order :
        {"lc rgb '(#[0-9A-F]+)' dt (solid|\\([0-9,]+\\))", "dt (solid|\\([0-9,]+\\)) lc rgb '(#[0-9A-F]+)'"}) {
     const bool color_first = order[0] == 'l';
-    const std::regex pattern(order);
-    for (std::sregex_iterator at(panel.script.begin(), panel.script.end(), pattern), end; at != end; ++at)
-      found.insert((*at)[color_first ? 1 : 2].str() + " " + (*at)[color_first ? 2 : 1].str());
+    const std::vector<std::string> first = found_by(std::regex(order), panel.script, 1),
+                                   second = found_by(std::regex(order), panel.script, 2);
+    for (std::size_t i = 0; i < first.size(); ++i)
+      found.insert(color_first ? first[i] + " " + second[i] : second[i] + " " + first[i]);
   }
   return found;
 }
@@ -125,8 +126,11 @@ TEST(Figures, HaveALegendWhoseEntriesLookDifferentAndAreDrawnSo) {
       if (!figure.missing.empty()) continue;
       std::set<std::pair<std::string, Look>> seen;
       for (const LegendEntry& entry : figure.legend) {
-        const std::string shape = entry.bar ? "bar" : entry.line ? "line" : "point";
-        EXPECT_TRUE(seen.insert({shape, {entry.color, entry.dash}}).second)
+        EXPECT_TRUE(seen.insert({entry.bar    ? "bar"
+                                 : entry.line ? "line"
+                                              : "point",
+                                 {entry.color, entry.dash}})
+                        .second)
             << kind.name << " on " << where << ": " << entry.label << " looks like another entry";
         const std::string line = entry.color + " " + (entry.dash.empty() ? "solid" : "(" + entry.dash + ")");
         const bool drawn =
@@ -186,8 +190,7 @@ TEST(Figures, ShowAnInputWithAnOrdinaryBackboneError) {
 
 TEST(Figures, CompareTheExplainerWithTheReferenceAndNameIt) {
   runs::Results results = run_on_planes();
-  for (runs::AttributionRow& row : results.attributions)
-    row.reference = row.shape == points.shape ? "exact" : "certified";
+  for (auto& row : results.attributions) row.reference = row.shape == points.shape ? "exact" : "certified";
   runs::Run run = run_of_all_methods(results);
   for (runs::ValuesRow& row : run.results.values)
     if (row.method == "regression_msr_shapiq_1_6") row.values.assign(row.values.size(), 7);
@@ -224,8 +227,7 @@ TEST(Figures, CountWhatMethodsWithoutTrainingCost) {
 
 TEST(Figures, AnAsGoodMethodOfGradientsPaysUntilTheExplainersTraining) {
   runs::Run run = SyntheticRun::full().run();
-  for (runs::AttributionRow& row : run.results.attributions)
-    if (row.method == "integrated_gradients") row.scores["nrmse"] = Measured::of(0.001);
+  set_nrmse(run.results, "integrated_gradients", [](int) { return 0.001; });
   const auto pays = reporting::amortisation(Scoreboard(run));
   ASSERT_TRUE(pays && pays->of_gradients.front().break_even);
   EXPECT_DOUBLE_EQ(215040.0 / (152 - 2), *pays->of_gradients.front().break_even);
@@ -238,8 +240,7 @@ TEST(Figures, OfAllProblemsHaveAPanelForEach) {
             plane = run_of_all_methods(run_on_planes());
   const auto call = [](runs::Run& run, const std::string& pde) {
     run.pde = pde;
-    for (auto& row : run.results.attributions) row.pde = pde;
-    for (auto& row : run.results.training) row.pde = pde;
+    set_pde(run.results, pde);
   };
   call(heat, "heat1d");
   call(plane, "heat2d");
@@ -265,10 +266,10 @@ TEST(Figures, HaveNoLettersBelowTwelvePixels) {
     for (const reporting::FigureKind& kind : reporting::figures::all()) {
       const reporting::DrawnFigure drawn = reporting::drawn(std::string(kind.name), kind.make(Scoreboard(run)));
       for (const std::string& panel : drawn.panels) {
-        const std::regex size("font-size=\"([0-9.]+)\"");
-        ASSERT_TRUE(std::regex_search(panel, size)) << kind.name;
-        for (std::sregex_iterator at(panel.begin(), panel.end(), size), end; at != end; ++at)
-          EXPECT_GE(std::stod((*at)[1]) * drawn_width / reporting::panel_width, least_letters) << kind.name;
+        const std::vector<std::string> sizes = found_by(std::regex("font-size=\"([0-9.]+)\""), panel);
+        ASSERT_FALSE(sizes.empty()) << kind.name;
+        for (const std::string& size : sizes)
+          EXPECT_GE(std::stod(size) * drawn_width / reporting::panel_width, least_letters) << kind.name;
       }
     }
   }
@@ -338,29 +339,24 @@ LogRange range_of(double low, double high) {
 std::vector<double> ticks_of(const std::string& commands) {
   static const std::regex tick("'[^']+' ([^,)]+)");
   std::vector<double> ticks;
-  for (std::sregex_iterator match(commands.begin(), commands.end(), tick), end; match != end; ++match)
-    ticks.push_back(std::stod((*match)[1]));
+  for (const std::string& value : found_by(tick, commands)) ticks.push_back(std::stod(value));
   return ticks;
 }
 
 /// The labels of the ticks: "2 ms".
 std::vector<std::string> labels_of(const std::string& commands) {
-  static const std::regex tick("'([^']+)' [^,)]+");
-  std::vector<std::string> labels;
-  for (std::sregex_iterator match(commands.begin(), commands.end(), tick), end; match != end; ++match)
-    labels.push_back((*match)[1]);
-  return labels;
+  return found_by(std::regex("'([^']+)' [^,)]+"), commands);
 }
+
+constexpr const char* raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹", "⁻"};
 
 /// "2·10⁻³", and not "10".
 bool has_power(const std::string& label) {
-  static constexpr const char* raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹", "⁻"};
   return std::ranges::any_of(raised, [&](const char* digit) { return label.find(digit) != std::string::npos; });
 }
 
 /// The number that a label says.
 double value_of(std::string label) {
-  static constexpr const char* raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   if (!has_power(label)) return std::stod(label);
   for (int digit = 0; digit < 10; ++digit)
     label = std::regex_replace(label, std::regex(raised[digit]), std::to_string(digit));

@@ -37,11 +37,7 @@ namespace fs = std::filesystem;
 
 class Files : public RunFolder {
  protected:
-  std::set<std::string> listing() const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_)) names.insert(entry.path().filename());
-    return names;
-  }
+  std::set<std::string> listing() const { return names_in(folder_); }
   static void expect_reason(const std::string& said) { EXPECT_TRUE(said != "" && !has(said, "Success")) << said; }
   /// 4 for an unfit environment that is told with these words, 1 for other words, 2 for another error of ours.
   template <typename Work>
@@ -182,24 +178,22 @@ TEST_F(Files, WhatAKilledWriterLeftIsRemovedAndNothingElse) {
 
 TEST_F(Files, AFileThatMayNotGrowIsAnEnvironmentError) {
   write_file(folder_ / "file", "old");
-  const int code = in_child([&] {
-    start_process();
-    const rlimit small{100, 100};
-    setrlimit(RLIMIT_FSIZE, &small);
-    return failure([&] { write_file(folder_ / "file", std::string(1000, 'x')); });
-  });
-  EXPECT_EQ(4, code);
+  EXPECT_EQ(4, in_child([&] {
+              start_process();
+              const rlimit small{100, 100};
+              setrlimit(RLIMIT_FSIZE, &small);
+              return failure([&] { write_file(folder_ / "file", std::string(1000, 'x')); });
+            }));
   EXPECT_EQ("old", read_file(folder_ / "file"));
   EXPECT_EQ(std::set<std::string>{"file"}, listing());
 }
 
 TEST_F(Files, WhatTheSystemHasNoMoreOfIsNamed) {
-  const int code = in_child([&] {
-    const rlimit few{3, 3};
-    setrlimit(RLIMIT_NOFILE, &few);
-    return failure([&] { write_file(folder_ / "file", "x"); }, "ulimit -n");
-  });
-  EXPECT_EQ(4, code);
+  EXPECT_EQ(4, in_child([&] {
+              const rlimit few{3, 3};
+              setrlimit(RLIMIT_NOFILE, &few);
+              return failure([&] { write_file(folder_ / "file", "x"); }, "ulimit -n");
+            }));
 }
 
 TEST_F(Files, AReadErrorIsADataError) {
@@ -208,14 +202,13 @@ TEST_F(Files, AReadErrorIsADataError) {
 }
 
 TEST_F(Files, ClosedDescriptorsAreHeldAndStillFail) {
-  const int code = in_child([] {
-    for (const int descriptor : {0, 1, 2}) close(descriptor);
-    start_process();
-    const bool held = open("/dev/null", O_RDONLY | O_CLOEXEC) > 2;
-    char byte = 0;
-    return held && write(1, "x", 1) < 0 && write(2, "x", 1) < 0 && read(0, &byte, 1) < 0 ? 0 : 1;
-  });
-  EXPECT_EQ(0, code);
+  EXPECT_EQ(0, in_child([] {
+              for (const int descriptor : {0, 1, 2}) close(descriptor);
+              start_process();
+              const bool held = open("/dev/null", O_RDONLY | O_CLOEXEC) > 2;
+              char byte = 0;
+              return held && write(1, "x", 1) < 0 && write(2, "x", 1) < 0 && read(0, &byte, 1) < 0 ? 0 : 1;
+            }));
 }
 
 TEST_F(Files, ALogDropsTheLineThatAKillCutOff) {
@@ -324,24 +317,14 @@ TEST_F(Files, OfCsvAreRefusedWithFileLineAndColumn) {
 
 using Json = nlohmann::ordered_json;
 
-/// A TOML text with its reader.
-struct Text {
-  explicit Text(const std::string& toml) {
-    std::map<std::string, int, std::less<>> lines;
-    object = parse_toml(toml, "test", "mine.toml", lines);
-    for (const auto& [key, line] : lines) voice.places.emplace(key, message("mine.toml, line ", line));
-  }
-  StrictObject reader() const { return {object, voice}; }
-
-  Json object;
-  StrictObject::Voice voice{.who = "test: "};
-};
-
-/// What reading says; empty where it says nothing.
+/// What reading a TOML text says; empty where it says nothing.
 std::string complaint(const std::string& toml, const std::function<void(StrictObject&)>& read) {
-  const Text text(toml);
+  std::map<std::string, int, std::less<>> lines;
+  const Json object = parse_toml(toml, "test", "mine.toml", lines);
+  StrictObject::Voice voice{.who = "test: "};
+  for (const auto& [key, line] : lines) voice.places.emplace(key, message("mine.toml, line ", line));
   return refusal<InvalidArgument>([&] {
-    StrictObject reader = text.reader();
+    StrictObject reader(object, voice);
     read(reader);
     reader.finish();
   });

@@ -95,10 +95,7 @@ Question random_question(Rng& rng) {
 
 template <typename Property>
 void for_all_questions(const Property& property) {
-  for_all([&property] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
-    property(random_question(rng), rng.below(1000));
-  });
+  for_all_streams([&property](Rng& rng) { property(random_question(rng), rng.below(1000)); });
 }
 
 /// Networks with the same parameters, all of them float32 numbers, in this precision. They are twice as large as at the
@@ -114,14 +111,17 @@ std::unique_ptr<operators::Network> network(const operators::FnoConfig& config, 
   return result;
 }
 
+operators::FnoCoalitions engines_of(const operators::Network& network, std::int64_t largest_batch = 65536) {
+  return {operators::FnoConfig::parse(network.config()), network.options(), network.parameters(), largest_batch};
+}
+
 /// On one thread: LibTorch's own threads would wait for each other longer than these small networks take.
 std::vector<double> engine_values(const operators::Network& network, const Question& question,
                                   std::int64_t largest_batch = 65536) {
   at::set_num_threads(1);
-  const operators::FnoCoalitions engines(operators::FnoConfig::parse(network.config()), network.options(),
-                                         network.parameters(), largest_batch);
   std::vector<double> values(question.coalitions.size());
-  engines.coalition_engine(question.input, question.baseline, question.players, question.readout)
+  engines_of(network, largest_batch)
+      .coalition_engine(question.input, question.baseline, question.players, question.readout)
       ->values(question.coalitions, 0, values);
   return values;
 }
@@ -176,8 +176,7 @@ TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
     const std::vector<double> whole = engine_values(*network, question);
     for (const std::int64_t batch : {1, 7}) RC_ASSERT(error(whole, engine_values(*network, question, batch)) < 1e-12);
 
-    const operators::FnoCoalitions engines(operators::FnoConfig::parse(network->config()), network->options(),
-                                           network->parameters());
+    const operators::FnoCoalitions engines = engines_of(*network);
     const auto engine = engines.coalition_engine(question.input, question.baseline, question.players, question.readout);
     std::vector<double> parts(whole.size());
     for (std::size_t first = 0, size = 1; first < parts.size(); first += size, size *= 3) {
@@ -195,8 +194,7 @@ TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
   const Domain domain = Domain::unit({24});
   const FieldBatch input = random_field(domain, 1, rng), baseline = random_field(domain, 1, rng);
   const Query query{.point = 5};
-  const operators::FnoCoalitions engines(operators::FnoConfig::parse(network->config()), network->options(),
-                                         network->parameters(), 50);
+  const operators::FnoCoalitions engines = engines_of(*network, 50);
   std::vector<Partition> players;
   for (int i = 0; i < 12; ++i) players.push_back(random_cells(domain, 4, rng));
   const auto shared = engines.coalition_engine(input, baseline, players.front(), query);
@@ -216,18 +214,13 @@ TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
 TEST(FnoCoalitions, NameWhatIsNotFinite) {
   const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 4, .n_layers = 2};
   auto network = opshap::network(config, 1, torch::kFloat32);
-  const operators::FnoCoalitions engines(operators::FnoConfig::parse(network->config()), network->options(),
-                                         network->parameters());
+  const operators::FnoCoalitions engines = engines_of(*network);
   FieldBatch input = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const FieldBatch baseline = input;
   input.values[3] = NAN;
   EXPECT_THROW(engines.coalition_engine(input, baseline, Partition::one_player_per_point(input.domain), {}), DataError);
   network->parameters()[2].value[0] = INFINITY;
-  EXPECT_TRUE(contains(refusal<DataError>([&] {
-                         operators::FnoCoalitions(operators::FnoConfig::parse(network->config()), network->options(),
-                                                  network->parameters());
-                       }),
-                       network->parameters()[2].name));
+  EXPECT_TRUE(contains(refusal<DataError>([&] { engines_of(*network); }), network->parameters()[2].name));
 }
 
 // Of all points as players. LibTorch rounds as often as the engine does: where a network is so ill conditioned that it
@@ -290,8 +283,7 @@ TEST(CoalitionEngine, GivesTheSameBitsForEveryNumberOfThreads) {
   const auto op = operators::untrained_operator(
       operators::FnoConfig{.n_modes = {8}, .hidden_channels = 16, .domain_padding = 0.5}, 1);
   Rng rng(2, "coalition engine test");
-  const FieldBatch input = random_field(Domain::unit({24}), 1, 0, 2, rng),
-                   baseline = FieldBatch::zeros(input.domain, 1, 1);
+  const auto input = random_field(Domain::unit({24}), 1, 0, 2, rng), baseline = FieldBatch::zeros(input.domain, 1, 1);
   const auto game =
       games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), Query{.point = 5}});
   const Coalitions coalitions = random_coalitions(24, 333, rng);

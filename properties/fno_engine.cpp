@@ -88,8 +88,7 @@ engines::FnoWeights rounded_otherwise(engines::FnoWeights weights, std::uint64_t
        {&weights.lifting0, &weights.lifting1, &weights.projection0, &weights.projection1})
     move_linear(*linear);
   for (engines::FnoWeights::Layer& layer : weights.layers) {
-    for (std::complex<float>& value : layer.spectral)
-      value *= std::complex<float>(1, std::numeric_limits<float>::epsilon() / 2);
+    for (auto& value : layer.spectral) value *= std::complex<float>(1, std::numeric_limits<float>::epsilon() / 2);
     move_all(layer.spectral_bias);
     for (engines::FnoWeights::Linear* linear : {&layer.skip, &layer.mlp0, &layer.mlp1}) move_linear(*linear);
     move_all(layer.gate);
@@ -167,8 +166,7 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
       of.shape.push_back(3 + up_to(plane ? 7 : 30));
       of.modes.push_back(up_to(plane ? 8 : 16));
     }
-    int points = 1;
-    for (const int size : of.shape) points *= size;
+    const int points = static_cast<int>(Domain::unit(of.shape).points());
     expect_agreement(
         random_question(of, std::min(points, 2 + up_to(40)), 12, seed + 17 * static_cast<std::uint64_t>(trial)),
         message(", trial ", trial, replay()));
@@ -195,9 +193,7 @@ TEST(FnoEngine, AgreesOnTheGridsOfThePaper) {
   for (const Case& of :
        {Case{.shape = {16}, .modes = {16}}, Case{.shape = {64}, .modes = {16}},
         Case{.shape = {4, 4}, .modes = {16, 16}, .width = 32}, Case{.shape = {8, 8}, .modes = {16, 16}, .width = 16}}) {
-    int points = 1;
-    for (const int size : of.shape) points *= size;
-    expect_agreement(random_question(of, points, 6, 3));
+    expect_agreement(random_question(of, static_cast<int>(Domain::unit(of.shape).points()), 6, 3));
   }
 }
 
@@ -314,8 +310,7 @@ TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
 TEST(PaddedGrid, RoundsHalvesToEvenAsPythonDoes) {
   // round(0.5·n) of the reference: 2 of 5, 4 of 7, 4 of 9; its configurations have padding of half the grid, and grids
   // are odd sometimes.
-  const std::vector<std::pair<int, int>> added = {{4, 2}, {5, 2}, {7, 4}, {9, 4}};
-  for (const auto& [points, padding] : added) {
+  for (const auto& [points, padding] : {std::pair(4, 2), {5, 2}, {7, 4}, {9, 4}}) {
     const engines::PaddedGrid both({points}, 0.5, true), end({points}, 0.5, false), plane({points, 6}, 0.5, true);
     EXPECT_EQ(points + 2 * padding, both.padded(1)) << points;
     EXPECT_EQ(padding, both.before(1)) << points;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -18,21 +17,13 @@
 #include "games/unanimity.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
+#include "support/operator_inputs.hpp"
 #include "support/tolerance.hpp"
 #include "support/two_layer_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 
 namespace opshap {
 namespace {
-
-Coalitions random_coalitions(int players, std::size_t count, Rng& rng) {
-  Coalitions coalitions(players, count);
-  for (std::size_t row = 0; row < count; ++row) {
-    for (int player = 0; player < players; ++player)
-      if (rng.bits32() & 1) coalitions.insert(row, player);
-  }
-  return coalitions;
-}
 
 TEST(CoalitionColumns, HoldTheBitsOfTheRows) {
   for_all([] {
@@ -141,17 +132,11 @@ class Batches final : public WeightedMeanOperator {
   mutable std::int64_t largest = 0;
 };
 
-FieldBatch random_field(const Domain& domain, int channels, std::uint64_t seed) {
-  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
-  Rng rng(seed, "field");
-  for (double& value : field.values) value = rng.normal();
-  return field;
-}
-
 TEST(CellMaskGame, ShowsTheInputInsideACoalitionAndTheBaselineOutside) {
   const Domain domain = Domain::unit({4, 4});
   const TwoLayerOperator op(2, 2);
-  const FieldBatch input = random_field(domain, 2, 1), baseline = random_field(domain, 2, 2);
+  Rng rng(1, "field");
+  const FieldBatch input = random_field(domain, 2, rng), baseline = random_field(domain, 2, rng);
   const Partition partition = Partition::blocks(domain, 4);
   const Query query{.point = 6, .channel = 0};
   const auto game = games::cell_mask_game(op, {input, baseline, partition, query});
@@ -171,7 +156,8 @@ TEST(CellMaskGame, ShowsTheInputInsideACoalitionAndTheBaselineOutside) {
 
 TEST(CellMaskGame, MakesItsMaskedFieldsABatchAtATime) {
   const Batches op;
-  const FieldBatch input = random_field(Domain::unit({8}), 1, 1), baseline = random_field(Domain::unit({8}), 1, 2);
+  Rng rng(1, "field");
+  const FieldBatch input = random_field(Domain::unit({8}), 1, rng), baseline = random_field(input.domain, 1, rng);
   const auto game = games::cell_mask_game(op, {input, baseline, Partition::blocks(input.domain, 4), {}});
   game->values(Coalitions::enumerate(4, 0, 16));
   EXPECT_EQ(3, op.largest);
@@ -181,7 +167,8 @@ TEST(CellMaskGame, MakesItsMaskedFieldsABatchAtATime) {
 TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
   const Domain domain = Domain::unit({16});
   const WeightedMeanOperator op(0);
-  const FieldBatch input = random_field(domain, 1, 3), baseline = random_field(domain, 1, 4);
+  Rng rng(3, "field");
+  const FieldBatch input = random_field(domain, 1, rng), baseline = random_field(domain, 1, rng);
   const Partition partition = Partition::blocks(domain, 8);
   const Query query{.point = 5};
   std::vector<double> expected(8, 0.0);
@@ -203,13 +190,14 @@ TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
   constexpr double cubic = 0.3;
   const Domain domain = Domain::unit({12});
   const WeightedMeanOperator op(cubic);
-  const FieldBatch input = random_field(domain, 1, 5);
+  Rng rng(5, "field");
+  const FieldBatch input = random_field(domain, 1, rng);
   const auto game = games::cell_mask_game(
       op, {input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), Query{.point = 2}});
   std::vector<double> part;
   for (int point = 0; point < 12; ++point)
     part.push_back(op.weight(2, point, 12) * input.values[static_cast<std::size_t>(point)]);
-  const double total = std::accumulate(part.begin(), part.end(), 0.0);
+  const double total = sum(part);
   const double squares = std::inner_product(part.begin(), part.end(), part.begin(), 0.0);
   std::vector<double> aumann_shapley, shapley;
   for (const double own : part) {
@@ -235,9 +223,7 @@ TEST(CellMaskGame, RefusesWhatDoesNotFit) {
                         Query query = {}) {
     games::cell_mask_game(op, {input, baseline, cells.players > 0 ? cells : partition, query});
   };
-  const auto zeros = [](const Domain& on, std::int64_t batch, int channels) {
-    return FieldBatch::zeros(on, batch, channels);
-  };
+  const auto zeros = FieldBatch::zeros;
   const Domain square = Domain::unit({4, 4});
   EXPECT_NO_THROW(game(field, field, partition, {.point = 7}));
   EXPECT_THROW(game(field, field, partition, {.point = 8}), InvalidArgument);

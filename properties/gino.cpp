@@ -25,6 +25,7 @@
 #include "support/networks.hpp"
 #include "support/operator_golden.hpp"
 #include "support/refusal.hpp"
+#include "support/small_gino.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -94,9 +95,8 @@ TEST(Neighbours, OfTheGoldenMeshesAreTheCountedOnes) {
   struct Row {
     std::int64_t points, edges, sum_in, sum_out, most_in, most_out;
   };
-  const std::vector<Row> table = {{200, 6073, 605875, 12396702, 3, 33}, {1900, 57582, 54682137, 117902343, 18, 33}};
   const std::vector<double> latent = latent_places(64);
-  for (const Row& row : table) {
+  for (const Row& row : {Row{200, 6073, 605875, 12396702, 3, 33}, Row{1900, 57582, 54682137, 117902343, 18, 33}}) {
     const std::vector<double> points = golden_places(row.points);
     const auto check = [&](const NeighbourLists& lists, std::int64_t sum, std::int64_t most) {
       std::int64_t found_sum = 0, found_most = 0;
@@ -181,31 +181,16 @@ TEST(Gino, GivesTheGoldenValuesOfTheReferencesNeighbours) {
   }
 }
 
-/// The settings of reference_data/generate/neuraloperator_gino.py.
-operators::GinoConfig fixture_config(int in_channels, int out_channels, const char* in, const char* out) {
-  return {.n_modes = {6, 4},
-          .hidden_channels = 12,
-          .n_layers = 2,
-          .in_channels = in_channels,
-          .out_channels = out_channels,
-          .in_transform = in,
-          .out_transform = out,
-          .in_radius = 0.16,
-          .out_radius = 0.16,
-          .latent_shape = {12, 12}};
-}
-
 TEST(Gino, ComputesWhatNeuraloperatorComputes) {
   const std::vector<std::pair<std::string, operators::GinoConfig>> cases = {
-      {"gino_nonlinear", fixture_config(2, 2, "nonlinear", "nonlinear")},
-      {"gino_linear", fixture_config(1, 1, "linear", "linear")},
-      {"gino_mixed", fixture_config(2, 1, "nonlinear", "linear")}};
+      {"gino_nonlinear", fixture_gino(2, 2, "nonlinear", "nonlinear")},
+      {"gino_linear", fixture_gino(1, 1, "linear", "linear")},
+      {"gino_mixed", fixture_gino(2, 1, "nonlinear", "linear")}};
   for (const auto& [name, config] : cases) {
     const data::NpyArray output =
         data::read_npy(OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/" + name + "_output.npy");  // [2, 150, C]
     const std::vector<double> stored = output.reals(name);
-    const FieldBatch found =
-        operators::golden_output(config, {2, config.in_channels, 150}, networks::Precision::float32);
+    const auto found = operators::golden_output(config, {2, config.in_channels, 150}, networks::Precision::float32);
     std::vector<double> expected(stored.size());
     const auto channels = static_cast<std::size_t>(config.out_channels);
     for (std::size_t b = 0; b < 2; ++b)
@@ -214,26 +199,6 @@ TEST(Gino, ComputesWhatNeuraloperatorComputes) {
           expected[(b * channels + c) * 150 + p] = stored[(b * 150 + p) * channels + c];
     EXPECT_LT(l2_distance(expected, found.values), float32_layers) << name;
   }
-}
-
-operators::GinoConfig small_config(const char* in = "nonlinear", const char* out = "nonlinear") {
-  operators::GinoConfig config = fixture_config(2, 2, in, out);
-  config.fno_in_channels = 2;
-  config.latent_shape = {9, 7};
-  config.mesh_box = {-1, 1, 0, 2};
-  return config;
-}
-
-/// Points in the box of the small network. One of them, number 0, is far from the others.
-Domain small_mesh() {
-  std::vector<double> places = random_numbers(24, 5);
-  for (std::size_t i = 0; i < places.size(); i += 2) {
-    places[i] = 1.4 * places[i] - 0.4;
-    places[i + 1] *= 2;
-  }
-  places[0] = -1;
-  places[1] = 0;
-  return mesh_of(places);
 }
 
 std::unique_ptr<operators::Gino> small_network(const operators::GinoConfig& config) {
@@ -245,7 +210,7 @@ std::unique_ptr<operators::Gino> small_network(const operators::GinoConfig& conf
 
 /// One point is a mesh as well. A query without latent neighbours gets the projection of nothing.
 TEST(Gino, TakesOnePointAndNoNeighbours) {
-  operators::GinoConfig config = small_config();
+  operators::GinoConfig config = small_gino();
   config.out_radius = 1e-3;
   const auto network = small_network(config);
   const Domain one = mesh_of({0.013, 1.017});
@@ -259,7 +224,7 @@ TEST(Gino, TakesOnePointAndNoNeighbours) {
 }
 
 TEST(Gino, TakesNeighboursFromElsewhere) {
-  const auto network = small_network(small_config());
+  const auto network = small_network(small_gino());
   const Domain domain = small_mesh();
   const auto exact = network->mesh(domain);
   const FieldBatch input = random_fields(domain, 1, 2, 4);
@@ -275,7 +240,7 @@ TEST(Gino, TakesNeighboursFromElsewhere) {
 }
 
 TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
-  const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
+  const auto op = operators::untrained_operator(small_gino(), 1, networks::Precision::float64);
   const FieldBatch input = random_fields(small_mesh(), 1, 2, 5), baseline = random_fields(small_mesh(), 1, 2, 6);
   EXPECT_TRUE(contains(op->coalition_path(), "sparse"));
   for (const int players : {12, 4}) {
@@ -299,7 +264,7 @@ TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
 }
 
 TEST(Gino, HasAConfigThatIsReadBackAndNoParametersOfAnother) {
-  const operators::GinoConfig config = small_config();
+  const operators::GinoConfig config = small_gino();
   EXPECT_EQ(config, operators::GinoConfig::parse(config));
 
   const auto kind = operators::architecture("gino");
@@ -309,7 +274,7 @@ TEST(Gino, HasAConfigThatIsReadBackAndNoParametersOfAnother) {
 }
 
 TEST(Gino, RefusesPointsInOnePlaceAndPointsOutsideOfItsBox) {
-  const auto network = small_network(small_config());
+  const auto network = small_network(small_gino());
   EXPECT_THROW(network->mesh(mesh_of({0, 1, 0.5, 1, 0, 1})), InvalidArgument);
   EXPECT_THROW(network->mesh(mesh_of({0, 1, 1.01, 1})), InvalidArgument);
   EXPECT_THROW(network->mesh(mesh_of({0, 1, 1, -0.01})), InvalidArgument);

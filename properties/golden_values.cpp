@@ -41,6 +41,7 @@ namespace opshap {
 namespace {
 
 using golden::cases;
+using golden::cases_with;
 using golden::Json;
 using golden::numbers;
 using golden::title;
@@ -48,9 +49,15 @@ using golden::title;
 /// Rounding of a sum over the coalitions of n players that is added up in pairs.
 Tolerance enumerated(int players, double scale) { return rounding(64.0 * players, scale); }
 
+std::vector<int> members(const Coalitions& coalitions, std::size_t row) {
+  std::vector<int> found;
+  for (int player = 0; player < coalitions.players(); ++player)
+    if (coalitions.contains(row, player)) found.push_back(player);
+  return found;
+}
+
 TEST(ShapiqExactComputer, AgreesWithTheEnumeration) {
-  for (const Json& entry : cases("exact")) {
-    if (!entry.contains("values")) continue;
+  for (const Json& entry : cases_with("exact", "values")) {
     const std::vector<double> table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
     const Tolerance tolerance = enumerated(entry.at("players").get<int>(), largest(table));
     const std::vector<double> ours = estimators::shapley_values_of_table(table);
@@ -60,19 +67,16 @@ TEST(ShapiqExactComputer, AgreesWithTheEnumeration) {
 }
 
 TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
-  int found = 0;
-  for (const Json& entry : cases("exact")) {
-    if (!entry.contains("terms")) continue;
-    ++found;
+  const std::vector<Json> sums = cases_with("exact", "terms");
+  EXPECT_EQ(1u, sums.size());
+  for (const Json& entry : sums) {
     const int players = entry.at("players").get<int>();
     std::vector<games::UnanimityTerm> terms;
     double scale = 0;
     for (const Json& term : entry.at("terms")) {
       Coalitions row(players);
       golden::append(row, term.at("coalition").get<std::string>());
-      terms.push_back({.coalition = {}, .coefficient = term.at("coefficient").get<double>()});
-      for (int player = 0; player < players; ++player)
-        if (row.contains(0, player)) terms.back().coalition.push_back(player);
+      terms.push_back({.coalition = members(row, 0), .coefficient = term.at("coefficient").get<double>()});
       scale += std::abs(terms.back().coefficient);
     }
     const auto game = games::unanimity_sum(players, terms);
@@ -81,7 +85,6 @@ TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
     EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(as_table(*game).values),
                            enumerated(players, scale)));
   }
-  EXPECT_EQ(1, found);
 }
 
 /// The rows of a case as a sample that was drawn, and the game that is known on them.
@@ -166,20 +169,17 @@ TEST(ShapiqKernelShap, AtFullBudgetIsExact) {
 }
 
 TEST(ShapiqLeverageShap, AgreesOnTheSameRows) {
-  int found = 0;
-  for (const Json& entry : cases("leverage_shap")) {
-    if (!entry.contains("coalitions")) continue;
-    ++found;
+  const std::vector<Json> with_rows = cases_with("leverage_shap", "coalitions");
+  EXPECT_EQ(4u, with_rows.size());
+  for (const Json& entry : with_rows) {
     const std::vector<double> expected = numbers(entry.at("shapiq"));
     EXPECT_EQ("", mismatch(expected, Rows(entry).regression(), solved(expected))) << title(entry);
   }
-  EXPECT_EQ(4, found);
 }
 
 TEST(ShapiqLeverageShap, TakesAsManyCoalitionsOfEachSize) {
   int compared = 0;
-  for (const Json& entry : cases("leverage_shap")) {
-    if (!entry.contains("per_size")) continue;
+  for (const Json& entry : cases_with("leverage_shap", "per_size")) {
     const auto expected = entry.at("per_size").get<std::vector<std::int64_t>>();
     // Without a coalition of some size nothing is known of it; ours takes one, or refuses.
     if (std::ranges::count(expected, 0) != 0) continue;
@@ -210,11 +210,7 @@ TEST(ShapiqOddShap, AgreesOnTheSameTermsAndRows) {
     const Rows rows(entry);
     std::vector<estimators::Term> terms;
     const Coalitions support = golden::coalitions(rows.players(), entry.at("support"));
-    for (std::size_t row = 0; row < support.size(); ++row) {
-      terms.emplace_back();
-      for (int player = 0; player < rows.players(); ++player)
-        if (support.contains(row, player)) terms.back().push_back(player);
-    }
+    for (std::size_t row = 0; row < support.size(); ++row) terms.push_back(members(support, row));
     const std::vector<double> coefficients =
         estimators::fit_terms(rows.sample, rows.gains, rows.gain, terms, estimators::TermBasis::odd_common, "golden")
             .coefficients;
@@ -334,8 +330,6 @@ TEST(ShapiqPermutationSampling, AgreesOnTheSameOrderings) {
 }
 
 using Vector = std::vector<double>;
-
-double sum(const Vector& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 /// "3/8" or "-2".
 double fraction(const std::string& text) {

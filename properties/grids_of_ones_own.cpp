@@ -35,12 +35,11 @@ class GridsOfOnesOwn : public Program {
   void expect_the_stages_to_fit() const {
     const std::string common = " --data " + path("set.h5") + " --profile smoke --config " + path("small.toml") + " -q";
     const std::string op = " --operator " + path("stage/model.safetensors");
-    for (const std::string& command :
-         {"reproduce" + common + " --out " + path("run"),  // the stored profile is the same
-          "train backbone" + common + " --out " + path("stage"),
-          "train explainer" + common + op + " --out " + path("explainer"),
-          "evaluate" + common + op + " --explainer " + path("explainer/model.safetensors") + " --out " +
-              path("scored")})
+    for (const auto& command : {"reproduce" + common + " --out " + path("run"),  // the stored profile is the same
+                                "train backbone" + common + " --out " + path("stage"),
+                                "train explainer" + common + op + " --out " + path("explainer"),
+                                "evaluate" + common + op + " --explainer " + path("explainer/model.safetensors") +
+                                    " --out " + path("scored")})
       done(command);
   }
 
@@ -69,8 +68,7 @@ TEST_F(GridsOfOnesOwn, AreImportedLookedAtTrainedOnAndEvaluated) {
     done("reproduce --profile smoke --data " + path("set.h5") + " --config " + file("small.toml", small_) + " --out " +
          path("run") + " -q");
     std::set<std::vector<int>> found;
-    for (const runs::AttributionRow& row : runs::read_results(path("run/npy_own")).attributions)
-      found.insert(row.shape);
+    for (const auto& row : runs::read_results(path("run/npy_own")).attributions) found.insert(row.shape);
     EXPECT_EQ(std::set<std::vector<int>>(served.begin(), served.end()), found);
     EXPECT_EQ(std::vector<Resolution>{}, runs::read_run(path("run/npy_own")).missing_resolutions());
     EXPECT_TRUE(is_there(std::filesystem::path(path("run/npy_own")) / "report.html"));

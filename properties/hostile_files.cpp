@@ -106,8 +106,8 @@ std::vector<std::string> some_rows() {
   const runs::OperatorRow op{.pde = "p", .points = 2, .relative_errors = {Measured::of(0.5)}};
   const runs::FieldsRow fields{
       .pde = "p", .sample = 0, .x = {0, 0.5}, .input = {1, 2}, .solution = {1, 2}, .prediction = {1, 2}, .shape = {2}};
-  return {without_checksum(to_json_line(attribution)) + "\n", without_checksum(to_json_line(values)) + "\n",
-          without_checksum(to_json_line(op)) + "\n", without_checksum(to_json_line(fields)) + "\n"};
+  const auto line = [](const auto& row) { return without_checksum(to_json_line(row)) + "\n"; };
+  return {line(attribution), line(values), line(op), line(fields)};
 }
 
 TEST_F(HostileFiles, RowsAreTakenOrRefused) {
@@ -116,11 +116,7 @@ TEST_F(HostileFiles, RowsAreTakenOrRefused) {
     put(file, text);
     runs::read_results(folder_);
   });
-  runs::MethodRow row;
-  row.game = "g";
-  row.players = 2;
-  row.method = "m";
-  row.access = "values";
+  runs::MethodRow row{{.method = "m", .access = "values"}, "g", 2};
   row.scores["nrmse"] = row.scores["pearson"] = row.scores["efficiency_gap"] = Measured::of(0.5);
   survive("rows of methods", {without_checksum(to_json_line(row)) + "\n"}, [&](const std::string& text) {
     put(file, text);

@@ -312,10 +312,7 @@ class PeerOperators : public Puppets {
   static Scenario scenario(double shown) {
     FieldBatch input = FieldBatch::zeros(Domain::unit({4}), 1, 1);
     std::ranges::fill(input.values, shown);
-    ScenarioRule rule;
-    rule.players = ScenarioRule::Players::blocks;
-    rule.blocks = 2;
-    return make_scenario(rule, input);
+    return make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 2}, input);
   }
 };
 

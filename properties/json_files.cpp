@@ -12,6 +12,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -79,49 +80,45 @@ TEST(GameFiles, AreReadFromDisk) {
 }
 
 TEST(GameFiles, AreRefusedWithTheKeyThatIsWrong) {
-  struct Case {
-    const char* text;
-    const char* named;
-  };
-  for (const Case& wrong : {
-           Case{"", "json"},
-           Case{"[1, 2]", "object"},
-           Case{R"({"players": 2, "values": [0, 1, 2, 3])", "json"},
-           Case{R"({"players": 2})", "values or terms"},
-           Case{R"({"players": 1, "values": [0, 1], "terms": []})", "values and terms"},
-           Case{R"({"values": [0, 1]})", "key=players"},
-           Case{R"({"players": 2, "values": [0, 1, 2]})", "key=values"},
-           Case{R"({"players": 2, "values": [0, 1, 2, 3, 4]})", "key=values"},
-           Case{R"({"players": 2, "values": {"0": 1}})", "key=values"},
-           Case{R"({"players": 2, "values": [0, 1, "2", 3]})", "key=values[2]"},
-           Case{R"({"players": 2, "values": [0, 1, null, 3]})", "key=values[2]"},
-           Case{R"({"players": 2, "values": [0, 1, NaN, 3]})", "json"},
-           Case{R"({"players": 2, "values": [0, 1, 1e999, 3]})", "json"},
-           Case{R"({"players": 0, "values": [0]})", "key=players"},
-           Case{R"({"players": -1, "values": [0]})", "key=players"},
-           Case{R"({"players": 1.0, "values": [0, 1]})", "key=players"},
-           Case{R"({"players": "1", "values": [0, 1]})", "key=players"},
-           Case{R"({"players": 60, "values": [0]})", "key=players"},
-           Case{R"({"players": 18446744073709551615, "values": [0]})", "key=players"},
-           Case{R"({"players": 65537, "terms": []})", "key=players"},
-           Case{R"({"players": 1, "values": [0, 1], "emtpy": 3})", "key=emtpy"},
-           Case{R"({"players": 1, "players": 1, "values": [0, 1]})", "key=players"},
-           Case{R"({"players": 2, "terms": [{"coalition": [0]}]})", "key=terms[0].coefficient"},
-           Case{R"({"players": 2, "terms": [{"coefficient": 1}]})", "key=terms[0].coalition"},
-           Case{R"({"players": 2, "terms": [3]})", "terms[0]"},
-           Case{R"({"players": 2, "terms": {}})", "key=terms"},
-           Case{R"({"players": 2, "terms": [{"coalition": [2], "coefficient": 1}]})", "terms[0].coalition"},
-           Case{R"({"players": 2, "terms": [{"coalition": [-1], "coefficient": 1}]})", "terms[0].coalition"},
-           Case{R"({"players": 2, "terms": [{"coalition": [0.5], "coefficient": 1}]})", "terms[0].coalition"},
-           Case{R"({"players": 2, "terms": [{"coalition": 0, "coefficient": 1}]})", "key=terms[0].coalition"},
-           Case{R"({"players": 2, "terms": [{"coalition": [0, 0], "coefficient": 1}]})", "twice"},
-           Case{R"({"players": 2, "terms": [{"coalition": [0], "coefficient": true}]})", "terms[0].coefficient"},
-           Case{R"({"players": 2, "terms": [{"coalition": [0], "coefficient": 1, "x": 1}]})", "key=terms[0].x"},
-           Case{R"({"players": 2, "terms": [], "empty": "0"})", "key=empty"},
-           Case{R"({"players": 2, "terms": [{"coalition": [[[[0]]]], "coefficient": 1}]})", "depth"},
+  for (const auto& [text, named] : {
+           std::pair{"", "json"},
+           {"[1, 2]", "object"},
+           {R"({"players": 2, "values": [0, 1, 2, 3])", "json"},
+           {R"({"players": 2})", "values or terms"},
+           {R"({"players": 1, "values": [0, 1], "terms": []})", "values and terms"},
+           {R"({"values": [0, 1]})", "key=players"},
+           {R"({"players": 2, "values": [0, 1, 2]})", "key=values"},
+           {R"({"players": 2, "values": [0, 1, 2, 3, 4]})", "key=values"},
+           {R"({"players": 2, "values": {"0": 1}})", "key=values"},
+           {R"({"players": 2, "values": [0, 1, "2", 3]})", "key=values[2]"},
+           {R"({"players": 2, "values": [0, 1, null, 3]})", "key=values[2]"},
+           {R"({"players": 2, "values": [0, 1, NaN, 3]})", "json"},
+           {R"({"players": 2, "values": [0, 1, 1e999, 3]})", "json"},
+           {R"({"players": 0, "values": [0]})", "key=players"},
+           {R"({"players": -1, "values": [0]})", "key=players"},
+           {R"({"players": 1.0, "values": [0, 1]})", "key=players"},
+           {R"({"players": "1", "values": [0, 1]})", "key=players"},
+           {R"({"players": 60, "values": [0]})", "key=players"},
+           {R"({"players": 18446744073709551615, "values": [0]})", "key=players"},
+           {R"({"players": 65537, "terms": []})", "key=players"},
+           {R"({"players": 1, "values": [0, 1], "emtpy": 3})", "key=emtpy"},
+           {R"({"players": 1, "players": 1, "values": [0, 1]})", "key=players"},
+           {R"({"players": 2, "terms": [{"coalition": [0]}]})", "key=terms[0].coefficient"},
+           {R"({"players": 2, "terms": [{"coefficient": 1}]})", "key=terms[0].coalition"},
+           {R"({"players": 2, "terms": [3]})", "terms[0]"},
+           {R"({"players": 2, "terms": {}})", "key=terms"},
+           {R"({"players": 2, "terms": [{"coalition": [2], "coefficient": 1}]})", "terms[0].coalition"},
+           {R"({"players": 2, "terms": [{"coalition": [-1], "coefficient": 1}]})", "terms[0].coalition"},
+           {R"({"players": 2, "terms": [{"coalition": [0.5], "coefficient": 1}]})", "terms[0].coalition"},
+           {R"({"players": 2, "terms": [{"coalition": 0, "coefficient": 1}]})", "key=terms[0].coalition"},
+           {R"({"players": 2, "terms": [{"coalition": [0, 0], "coefficient": 1}]})", "twice"},
+           {R"({"players": 2, "terms": [{"coalition": [0], "coefficient": true}]})", "terms[0].coefficient"},
+           {R"({"players": 2, "terms": [{"coalition": [0], "coefficient": 1, "x": 1}]})", "key=terms[0].x"},
+           {R"({"players": 2, "terms": [], "empty": "0"})", "key=empty"},
+           {R"({"players": 2, "terms": [{"coalition": [[[[0]]]], "coefficient": 1}]})", "depth"},
        }) {
-    const std::string said = complaint(wrong.text);
-    EXPECT_TRUE(has(said, wrong.named)) << wrong.text;
+    const std::string said = complaint(text);
+    EXPECT_TRUE(has(said, named)) << text;
     EXPECT_EQ(0u, said.find("test: ")) << said;
   }
 }

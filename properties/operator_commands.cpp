@@ -40,7 +40,7 @@ TEST_F(OperatorCommands, InspectSaysWhatAFileHolds) {
   operators::initialise(*network, 1);
   network->set_native_domain(Domain::grid({Axis::cells(32)}));
   operators::save_network(*network, path("fno.safetensors"));
-  const Json found = told("operator inspect " + path("fno.safetensors"));
+  const Json found = answer("operator inspect " + path("fno.safetensors"));
   EXPECT_EQ("fno 1D, width 6, 4 modes, 2 layers", found["operator"]);
   EXPECT_EQ(6, found["config"]["hidden_channels"]);
   EXPECT_EQ(network->parameters().size(), found["parameters"]);
@@ -124,7 +124,7 @@ TEST_F(OperatorCommands, InspectSaysTheShiftAndTheNormalisers) {
       operators::FnoConfig{.n_modes = {4, 4}, .hidden_channels = 6, .n_layers = 1}, torch::kFloat32);
   network->set_normalisation({.input = {{.shape = {1, 1, 1, 1}, .mean = {3}, .std = {2}, .eps = 0}}, .output = {}});
   operators::save_network(*network, path("fno.safetensors"));
-  const Json found = told("operator inspect " + path("fno.safetensors"));
+  const Json found = answer("operator inspect " + path("fno.safetensors"));
   EXPECT_EQ("fftshift", found["inverse_shift"]);
   EXPECT_EQ("input for all", found["normalisers"]);
 }
@@ -167,7 +167,7 @@ TEST_F(ImportedOperators, AreThoseOfTheirTensorsAndTheirConfig) {
     weight.shape.pop_back();
   });
   for (const std::string& settings : {std::string(config), file("config.json", config)}) {
-    EXPECT_EQ("fno 1D, width 6, 4 modes, 1 layers", told(import(settings))["operator"]);
+    EXPECT_EQ("fno 1D, width 6, 4 modes, 1 layers", answer(import(settings))["operator"]);
     EXPECT_EQ(read_file(path("original.safetensors")), read_file(path("made.safetensors")));
     std::filesystem::remove(path("made.safetensors"));
   }

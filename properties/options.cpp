@@ -160,11 +160,11 @@ TEST_F(Options, OutWritesTheFormatThatTheNameSays) {
 }
 
 TEST_F(Options, WithoutAMethodThereIsAnAnswerAndWhatChoseIt) {
-  const json exact = answer("attribute --game " + game() + " --json");
+  const json exact = answer("attribute --game " + game());
   EXPECT_EQ("exact", exact.at("method"));
   EXPECT_EQ(0, exact.at("error_bar"));
   EXPECT_EQ("exact", exact.at("steps").at(0).at("method"));
-  const json sampled = answer("attribute --game glove_market --players 20 --json");
+  const json sampled = answer("attribute --game glove_market --players 20");
   EXPECT_EQ("permutation_antithetic", sampled.at("method"));
   EXPECT_GT(sampled.at("error_bar").get<double>(), 0);
   EXPECT_LE(sampled.at("distinct"), 16 * 20);

@@ -55,8 +55,8 @@ class EndToEnd : public Program {
     std::string query;
     for (const int index : fixture["query"]) query += (query.empty() ? "" : ",") + std::to_string(index);
     const std::string mesh = fixture.contains("config") ? " --mesh " + start + "_mesh.npy" : "";
-    return told("attribute --operator " + model(fixture) + mesh + " --input " + start + "_input.npy --partition " +
-                start + "_players.npy --query " + query + " --method " + method);
+    return answer("attribute --operator " + model(fixture) + mesh + " --input " + start + "_input.npy --partition " +
+                  start + "_players.npy --query " + query + " --method " + method);
   }
 };
 
@@ -107,7 +107,7 @@ TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
     // Python computes in float64, we in float32: 5e-5 of the largest value is what users may rely on.
     const Tolerance tolerance{.bound = 5e-5 * largest(exact), .reason = "float32"};
     for (const char* path : {"", " --no-engine"}) {
-      EXPECT_EQ("", mismatch(exact, told(ask + path).at("values").get<std::vector<double>>(), tolerance))
+      EXPECT_EQ("", mismatch(exact, answer(ask + path).at("values").get<std::vector<double>>(), tolerance))
           << name << path;
     }
     ++tried;
@@ -120,7 +120,7 @@ TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
   const std::string stem = OPSHAP_SOURCE_DIR "/reference_data/normalised_models/line_channels";
   const std::string ask = "attribute --operator " + stem + ".safetensors --input " + stem + ".u.npy --baseline " +
                           stem + ".b.npy --players 5 --method exact";
-  const auto values_of = [&](const std::string& more) { return told(ask + more); };
+  const auto values_of = [&](const std::string& more) { return answer(ask + more); };
   const Json all = values_of(" --query all");
   const auto of_queries = all.at("values").at(0).get<std::vector<std::vector<double>>>();
   const std::size_t points = of_queries.size();
@@ -233,7 +233,7 @@ class MeshCommands : public Program {
 };
 
 TEST_F(MeshCommands, BlocksOfAMeshHaveTheirClosedFormValues) {
-  const Json found = told(attribute("--query 40 --players 16 --method exact"));
+  const Json found = answer(attribute("--query 40 --players 16 --method exact"));
   EXPECT_EQ(16, found["blocks"]);
   const auto block_of_player = found["block_of_player"].get<std::vector<int>>();
   ASSERT_EQ(found["players"], block_of_player.size());
@@ -264,8 +264,8 @@ TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
   const std::size_t query = 17;
   const std::string at = std::to_string(mesh_.coordinate(query, 0)) + "," + std::to_string(mesh_.coordinate(query, 1));
   const Json found =
-      told("attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path("two.npy") +
-           " --partition " + path("labels.npy") + " --query-at " + at + " --method exact --out " + path("v.npy"));
+      answer("attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path("two.npy") +
+             " --partition " + path("labels.npy") + " --query-at " + at + " --method exact --out " + path("v.npy"));
   EXPECT_FALSE(found.contains("blocks"));
   EXPECT_EQ(std::vector<std::int64_t>{static_cast<std::int64_t>(query)},
             found["queries"].get<std::vector<std::int64_t>>());
@@ -274,7 +274,7 @@ TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
   EXPECT_EQ("", mismatch(four_times, found["values"][1].get<std::vector<double>>(), single_rounding(200, 16)));
   EXPECT_EQ((std::vector<std::int64_t>{2, 2}), data::read_npy(path("v.npy")).shape);
 
-  EXPECT_EQ(0.0, told(attribute("--query 3 --players 1 --method exact --baseline " + path("u.npy")))["values"][0])
+  EXPECT_EQ(0.0, answer(attribute("--query 3 --players 1 --method exact --baseline " + path("u.npy")))["values"][0])
       << "the baseline is the input";
 }
 

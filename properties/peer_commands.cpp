@@ -53,7 +53,7 @@ class PeerCommands : public Program {
 };
 
 TEST_F(PeerCommands, AttributeAsksAProgram) {
-  const json found = answer("attribute --game " + game() + " --method peer:" + lazy("lazy") + " --budget 8 --json");
+  const json found = answer("attribute --game " + game() + " --method peer:" + lazy("lazy") + " --budget 8");
   EXPECT_EQ("peer:lazy", found["method"]);
   EXPECT_EQ((std::vector<double>{0, 0, 0}), found["values"].get<std::vector<double>>());
   EXPECT_EQ(1, found["empty"]);
@@ -107,8 +107,8 @@ TEST_F(PeerCommands, ARefusalOfABudgetIsNoFailure) {
         id=${task#*id\":}; id=${id%%,*}
         echo "{\"type\":\"fail\",\"id\":$id,\"reason\":\"needs 100 coalitions\",\"refused\":true}" >&4
       done)");
-  const json found = answer("compare --game " + game() + " --methods permutation,peer:" + refuses +
-                            " --budgets 6 --repeats 5 --json -q");
+  const json found =
+      answer("compare --game " + game() + " --methods permutation,peer:" + refuses + " --budgets 6 --repeats 5 -q");
   EXPECT_TRUE(found["failures"].empty());
   ASSERT_EQ(1u, found["undefined"].size());
   EXPECT_TRUE(has(found["undefined"][0].dump(), "needs 100 coalitions"));
@@ -210,7 +210,7 @@ TEST_F(PeerCommands, WhatNewWritesPassesItsChecksAndIsCompared) {
   ASSERT_EQ(0, opshap("peer new " + path("my-shap")).code);
   output("peer check " + path("my-shap"));
   const json found = answer("compare --game " + game() + " --methods permutation,peer:" + path("my-shap") +
-                            " --budgets 4,6 --repeats 5 --json -q");
+                            " --budgets 4,6 --repeats 5 -q");
   EXPECT_TRUE(found["failures"].empty());
   EXPECT_EQ(2u, found["ranks"].size());
   const Outcome attributed =
@@ -248,7 +248,7 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
                  "weights = np.array([1.0, -2, 4, 0.5])\n"
                  "game(4, gradients=lambda t: np.tile(weights, (len(t), 1)))(lambda masks: masks @ weights).serve()\n");
   for (const char* method : {"exact", "permutation --budget 9", "integrated_gradients"}) {
-    const json found = answer("attribute --game peer:" + path("weights") + " --json --method " + std::string(method));
+    const json found = answer("attribute --game peer:" + path("weights") + " --method " + std::string(method));
     EXPECT_EQ("peer:weights", found["path"]);
     EXPECT_TRUE(found["noise"].is_null());
     const auto values = found["values"].get<std::vector<double>>();
@@ -312,7 +312,7 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
   // At point 2 the sum is 4 - 4 = 0, at point 0 it is 1 + 1 = 2, around the corner.
   const std::vector<double> wanted = {2, 0, 0, 2};
   for (const char* method : {"exact", "permutation --budget 12", "integrated_gradients", "two_level --budget 60"}) {
-    const json found = answer(asked + " --query 0 --json --method " + std::string(method));
+    const json found = answer(asked + " --query 0 --method " + std::string(method));
     EXPECT_EQ("peer:model", found["path"]);
     const auto values = found["values"].get<std::vector<double>>();
     for (std::size_t i = 0; i < wanted.size(); ++i) {

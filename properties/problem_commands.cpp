@@ -56,7 +56,7 @@ TEST_F(ProblemCommands, ASolutionHasTheChannelsOfTheOutput) {
 
 TEST_F(ProblemCommands, AStaticProblemIsSolvedWithoutATime) {
   const std::string in = array("in.npy", {2, 8, 4}), out = " --out " + path("out.npy");
-  const Json json = answer("pde solve synthetic2d --json --initial " + in + out);
+  const Json json = answer("pde solve synthetic2d --initial " + in + out);
   EXPECT_FALSE(json.contains("time"));
   EXPECT_EQ("mean_drift", json["invariants"][0]["name"]);
   const data::NpyArray solution = data::read_npy(path("out.npy"));
@@ -85,7 +85,7 @@ TEST_F(ProblemCommands, DataSetsOfEveryProblemAreGeneratedDescribedAndVerified) 
       settings += " --set " + parameter + "=";
       settings += std::visit([](const auto& held) { return message(held); }, value);
     }
-    const Json set = answer("data generate --json --pde " + name + settings + " --samples 6 --out " + file);
+    const Json set = answer("data generate --pde " + name + settings + " --samples 6 --out " + file);
     EXPECT_EQ(pde::find(name).input().channels.size(), set["input"]["channels"].size());
     EXPECT_EQ(pde::find(name).input().channels.size(), set["input_mean"].size());
     EXPECT_EQ(pde::find(name).evolution() != nullptr, set.contains("target_time"));

@@ -46,7 +46,7 @@ TEST_F(Forecast, KnowsWhatAHugeBudgetCostsWithoutSpendingIt) {
     return small_run + "--config " + over + " --dry-run";
   };
   const auto evaluations = [&](const std::string& budget) {
-    const json answer = told(forecast(budget));
+    const json answer = this->answer(forecast(budget));
     for (const json& stage : answer["runs"][0]["stages"])
       if (stage["stage"] == "evaluation") return stage["evaluations"]["most"].get<double>();
     return 0.0;
@@ -58,7 +58,7 @@ TEST_F(Forecast, KnowsWhatAHugeBudgetCostsWithoutSpendingIt) {
 
 TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
   EXPECT_FALSE(fs::exists(path("run"))) << "nothing is written";
-  const json forecast = told(command() + " --dry-run --ranks 4");
+  const json forecast = answer(command() + " --dry-run --ranks 4");
   EXPECT_EQ(4, forecast["ranks"]);
   ASSERT_EQ(1u, forecast["runs"].size());
   done(command());
@@ -139,7 +139,7 @@ TEST_F(ShardCommands, PartsOfAComparisonMergeToTheWhole) {
   for (const char* shard : {"2/3", "0/3"}) done(out + " --shard " + shard);
   expect_refusal("merge " + path("run"), 2, "part=1/3 (is missing)");
   done(out + " --shard 1/3");
-  EXPECT_EQ(3, told("merge " + path("run"))["merged"][0]["parts"]);
+  EXPECT_EQ(3, answer("merge " + path("run"))["merged"][0]["parts"]);
   expect_refusal("merge " + path("run"), 3, "has no parts");
   expect_refusal(out + " --shard 1/3", 2, "Leave --shard out");
   done(out);
@@ -159,7 +159,7 @@ seed = 1
   const std::string out = "compare --suite " + suite + " --methods permutation,kernel_shap_paired -q --out ";
   done(out + path("whole"));
   for (const char* shard : {"0/2", "1/2"}) done(out + path("run") + " --shard " + shard);
-  EXPECT_EQ(2u, told("merge " + path("run"))["merged"].size());
+  EXPECT_EQ(2u, answer("merge " + path("run"))["merged"].size());
   done(out + path("run"));
   for (const auto& entry : fs::directory_iterator(path("whole"))) {
     if (!fs::exists(entry.path() / "results.jsonl")) continue;

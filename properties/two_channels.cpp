@@ -108,7 +108,7 @@ TEST_F(TwoChannels, ATrainedExplainerExplainsAFieldOfItsUser) {
   const std::string command = "attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") +
                               " --input " + field({2, 8, 8}) + means() + " --players 16 --out " + path("v.npy") +
                               " --figure " + path("f.svg");
-  const Json json = told(command);
+  const Json json = answer(command);
   EXPECT_EQ("operator_shap", json["method"]);
   EXPECT_EQ(16, json["players"]);
   EXPECT_EQ(2, json["distinct"]);
@@ -123,7 +123,7 @@ TEST_F(TwoChannels, ATrainedExplainerExplainsAFieldOfItsUser) {
 
 TEST_F(TwoChannels, ABatchAndAllQueriesAreOneCall) {
   const std::string op = "attribute --operator " + weights("backbone") + " --method mean_field --players 4";
-  const Json json = told(op + " --input " + field({3, 2, 4, 4}) + " --query all --out " + path("v.npy"));
+  const Json json = answer(op + " --input " + field({3, 2, 4, 4}) + " --query all --out " + path("v.npy"));
   ASSERT_EQ(3u, json["values"].size());
   ASSERT_EQ(16u, json["values"][0].size());
   ASSERT_EQ(4u, json["values"][0][0].size());
@@ -133,14 +133,14 @@ TEST_F(TwoChannels, ABatchAndAllQueriesAreOneCall) {
   const std::vector<double> all = data::read_npy(path("u.npy")).reals("test");
   data::write_npy(path("one.npy"),
                   {{2, 4, 4}, data::Dtype::float64, std::vector<double>(all.begin() + 32, all.begin() + 64)});
-  EXPECT_EQ(told(op + " --input " + path("one.npy") + " --query 1,2")["values"], json["values"][1][6]);
+  EXPECT_EQ(answer(op + " --input " + path("one.npy") + " --query 1,2")["values"], json["values"][1][6]);
 }
 
 TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
   const std::string common =
       " --operator " + weights("backbone") + " --input " + field({2, 8, 8}) + means() +
       " --players 16 --budgets 128 --repeats 2 --methods permutation_antithetic,explainer:" + weights("explainer");
-  const Json json = told("compare --query 4,4" + common);
+  const Json json = answer("compare --query 4,4" + common);
   EXPECT_EQ((std::vector<std::string>{"permutation_antithetic", "explainer:model"}),
             json["methods"].get<std::vector<std::string>>());
   EXPECT_EQ("players: 16 blocks; baseline: a field; query: index 4,4, channel 0; masked channels: all",

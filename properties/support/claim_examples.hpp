@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,20 +41,6 @@ inline void scale_seconds(runs::Results& results, const std::string& method, dou
   });
 }
 
-/// Rows of RegressionMSR at the budget of the tables, with the NRMSE the paper has at n = 32 and a bad one above.
-inline void add_regression_msr(runs::Results& results) {
-  std::vector<runs::AttributionRow> added;
-  change_rows(results, "kernel_shap", [&added](const runs::AttributionRow& row) {
-    if (row.budget != std::max<std::int64_t>(2 * row.players, 1024)) return;
-    added.push_back(row);
-    added.back().method = regression_msr;
-    added.back().scores["nrmse"] = Measured::of(row.players <= 32 ? 0.05 : 1.1);
-    added.back().scores["pearson"] = Measured::of(row.players <= 32 ? 0.999 : 0.3);
-    added.back().scores["r2"] = Measured::of(row.players <= 32 ? 0.9 : 0.5);
-  });
-  results.attributions.insert(results.attributions.end(), added.begin(), added.end());
-}
-
 inline void as_it_is(runs::Results&) {}
 
 /// Medians of the paper's table for Burgers 1D, times a factor, on every input.
@@ -74,6 +61,17 @@ void add_rows_like(runs::Results& results, const std::string& method, const Chan
     if (change(row)) added.push_back(row);
   });
   results.attributions.insert(results.attributions.end(), added.begin(), added.end());
+}
+
+/// Rows of RegressionMSR at the budget of the tables, with the NRMSE the paper has at n = 32 and a bad one above.
+inline void add_regression_msr(runs::Results& results) {
+  add_rows_like(results, "kernel_shap", [](runs::AttributionRow& row) {
+    row.method = regression_msr;
+    row.scores["nrmse"] = Measured::of(row.players <= 32 ? 0.05 : 1.1);
+    row.scores["pearson"] = Measured::of(row.players <= 32 ? 0.999 : 0.3);
+    row.scores["r2"] = Measured::of(row.players <= 32 ? 0.9 : 0.5);
+    return row.budget == std::max<std::int64_t>(2 * row.players, 1024);
+  });
 }
 
 /// OperatorSHAP at n = 48, which the run did not train on, as it is at n = 32 and by so much worse.
@@ -138,6 +136,10 @@ inline Change both(Change first, Change then) {
     then(results);
   };
 }
+template <typename... Given>
+Change by(void (*change)(runs::Results&, Given...), std::type_identity_t<Given>... given) {
+  return [change, given...](runs::Results& results) { change(results, given...); };
+}
 inline Change nrmse(std::string method, double (*of_players)(int)) {
   return [method, of_players](runs::Results& results) { set_nrmse(results, method, of_players); };
 }
@@ -181,9 +183,7 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
       {"consistent_across_resolutions",
        {rows(ours, [](Row& row) { row.scores["pearson"] = Measured::of(0.999); }),
         rows(ours, [](Row& row) { row.scores["pearson"] = Measured::of(row.players == 512 ? 0.8 : 0.999); })}},
-      {"transfers_to_unseen_resolutions",
-       {[](runs::Results& results) { add_unseen(results, 0); },
-        [](runs::Results& results) { add_unseen(results, 1); }}},
+      {"transfers_to_unseen_resolutions", {by(add_unseen, 0), by(add_unseen, 1)}},
       {"one_model_for_all_resolutions",
        {nearly_exact_explainer, nrmse("uniform", [](int players) { return players == 256 ? 0.01 : 1.0; })}},
       {"best_in_r2_and_pearson_from_64_players",
@@ -196,9 +196,7 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
       {"classical_methods_need_more_at_many_players",
        {nrmse(ours, [](int players) { return players == 16 ? 0.5 : 0.02; }),
         nrmse(ours, [](int players) { return players == 16 ? 0.12 : 5.0; })}},
-      {"more_budget_improves_regression_msr",
-       {[](runs::Results& results) { add_regression_msr_curve(results, -0.3); },
-        [](runs::Results& results) { add_regression_msr_curve(results, 0.1); }}},
+      {"more_budget_improves_regression_msr", {by(add_regression_msr_curve, -0.3), by(add_regression_msr_curve, 0.1)}},
       {"integrated_gradients_negative_r2",
        {as_it_is,
         rows(gradients, [](Row& row) { row.scores["r2"] = Measured::of(row.players == 64 ? 0.2 : -0.1); })}},
@@ -224,20 +222,14 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
       {"zero_budget_a_sample", {rows(ours, [](Row& row) { row.distinct = 0; }), as_it_is}},
       {"training_is_amortised", {as_it_is, rows(ours, [](Row& row) { row.distinct = 1000; })}},
       {"training_breaks_even",
-       {[](runs::Results& results) { set_training_evaluations(results, 20'000); },
-        nrmse(gradients, [](int) { return 1e-3; })}},
+       {by(set_training_evaluations, 20'000), nrmse(gradients, [](int) { return 1e-3; })}},
       {"low_error", {nearly_exact_explainer, nrmse(ours, [](int players) { return players == 64 ? 0.3 : 0.05; })}},
-      {"stronger_estimators_improve_quality",
-       {[](runs::Results& results) { add_explainer_of_labels(results, 0.5); },
-        [](runs::Results& results) { add_explainer_of_labels(results, 2); }}},
+      {"stronger_estimators_improve_quality", {by(add_explainer_of_labels, 0.5), by(add_explainer_of_labels, 2)}},
       {"explainers_beat_the_constant", {nearly_exact_explainer, nrmse(ours, [](int) { return 9.0; })}},
       {"mean_field_beats_explainers",
-       {[](runs::Results& results) { add_mean_field(results, [](int players) { return 0.1 / players; }); },
-        [](runs::Results& results) { add_mean_field(results, [](int) { return 9.0; }); }}},
+       {by(add_mean_field, [](int players) { return 0.1 / players; }), by(add_mean_field, [](int) { return 9.0; })}},
       {"integrated_gradients_beat_explainers",
-       {both(nrmse(gradients, [](int) { return 1e-3; }),
-             [](runs::Results& results) { set_reference_error(results, 1e-4); }),
-        as_it_is}},
+       {both(nrmse(gradients, [](int) { return 1e-3; }), by(set_reference_error, 1e-4)), as_it_is}},
       {"shapley_values_approach_density", {nrmse(gradients, [](int players) { return 400.0 / players; }), as_it_is}},
       {"shapley_values_settle", {as_it_is, moved_reference(128)}},
       {"same_backbone_on_all_grids",
@@ -257,11 +249,9 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
       {"explainer_beats_uniform", {as_it_is, nrmse("uniform", [](int players) { return players == 64 ? 0.05 : 1.0; })}},
       {"integrated_gradients_error_stays", {as_it_is, nrmse(gradients, [](int players) { return 400.0 / players; })}},
       {"mean_field_error_falls",
-       {[](runs::Results& results) { add_mean_field(results, [](int players) { return 0.9 / players; }); },
-        [](runs::Results& results) { add_mean_field(results, [](int) { return 0.05; }); }}},
+       {by(add_mean_field, [](int players) { return 0.9 / players; }), by(add_mean_field, [](int) { return 0.05; })}},
       {"antithetic_pair_beats_explainer",
-       {as_it_is, both(nrmse(ours, [](int) { return 0.001; }),
-                       [](runs::Results& results) { set_reference_error(results, 1e-4); })}},
+       {as_it_is, both(nrmse(ours, [](int) { return 0.001; }), by(set_reference_error, 1e-4))}},
       {"reference_better_known_than_explainer",
        {as_it_is,
         [](runs::Results& results) {

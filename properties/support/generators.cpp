@@ -1,6 +1,8 @@
 #include "support/generators.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 #include <ostream>
 #include <utility>
 
@@ -25,6 +27,14 @@ rc::Gen<std::vector<double>> dyadics(std::size_t count) {
 
 rc::Gen<double> offset() { return rc::gen::weightedOneOf<double>({{3, dyadic()}, {1, rc::gen::just(1e6)}}); }
 
+/// Adds to the value of each coalition, a player at a time, that of the coalition without the player, times a factor.
+void add_without_each_player(Table& table, double factor) {
+  for (int player = 0; player < table.players; ++player) {
+    for (std::size_t mask = 0; mask < table.values.size(); ++mask)
+      if (mask >> player & 1) table.values[mask] += factor * table.values[mask ^ (std::size_t{1} << player)];
+  }
+}
+
 /// The table with the Möbius coefficients given for coalitions of at most `order` players, 0 for larger ones.
 rc::Gen<Table> of_order(int players, int order) {
   const std::size_t all = std::size_t{1} << players;
@@ -35,11 +45,7 @@ rc::Gen<Table> of_order(int players, int order) {
           if (std::popcount(mask) > order) table.values[mask] = 0;
         }
         table.values[0] = empty;
-        for (int player = 0; player < players; ++player) {
-          for (std::size_t mask = 0; mask < table.values.size(); ++mask) {
-            if (mask >> player & 1) table.values[mask] += table.values[mask ^ (std::size_t{1} << player)];
-          }
-        }
+        add_without_each_player(table, 1);
         return table;
       },
       dyadics(all), offset());
@@ -69,11 +75,7 @@ std::ostream& operator<<(std::ostream& out, const NullPlayerGame& game) {
 }
 
 Table moebius_coefficients(Table table) {
-  for (int player = 0; player < table.players; ++player) {
-    for (std::size_t mask = 0; mask < table.values.size(); ++mask) {
-      if (mask >> player & 1) table.values[mask] -= table.values[mask ^ (std::size_t{1} << player)];
-    }
-  }
+  add_without_each_player(table, -1);
   return table;
 }
 
@@ -94,6 +96,19 @@ std::unique_ptr<Game> as_game(const Table& table) {
 Table as_table(const Game& game) {
   return {.players = game.players(),
           .values = game.values(Coalitions::enumerate(game.players(), 0, std::uint64_t{1} << game.players()))};
+}
+
+std::unique_ptr<SolvedGame> random_interactions(int players, std::size_t count, double empty, Rng& rng,
+                                                const std::function<std::uint64_t()>& size) {
+  std::vector<games::UnanimityTerm> terms(count);
+  for (games::UnanimityTerm& term : terms) {
+    term.coalition.resize(static_cast<std::size_t>(players));
+    std::iota(term.coalition.begin(), term.coalition.end(), 0);
+    rng.shuffle(term.coalition);
+    term.coalition.resize(std::min(term.coalition.size(), static_cast<std::size_t>(size())));
+    term.coefficient = rng.normal();
+  }
+  return games::unanimity_sum(players, std::move(terms), empty);
 }
 
 Table dual(const Table& table) {

@@ -2,11 +2,15 @@
 
 #include <rapidcheck.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <vector>
 
 #include "core/game.hpp"
+#include "core/rng.hpp"
 
 namespace opshap {
 
@@ -30,6 +34,10 @@ std::unique_ptr<Game> as_game(const Table& table);
 Table as_table(const Game& game);
 /// The table with c_T in place of v(T): v(S) = Σ_{T⊆S} c_T. Exact for multiples of 1/64. O(n 2^n).
 Table moebius_coefficients(Table table);
+
+/// A sum of so many interactions of random players, with normal coefficients. `size` is asked for each.
+std::unique_ptr<SolvedGame> random_interactions(int players, std::size_t count, double empty, Rng& rng,
+                                                const std::function<std::uint64_t()>& size);
 
 /// v(N) + v(∅) − v(N∖S).
 Table dual(const Table& table);

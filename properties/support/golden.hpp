@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -21,6 +20,13 @@ inline std::vector<Json> cases(const std::string& subject) {
   require<DataError>(file.at("version") == 1, subject, ".json: version=", file.at("version").get<int>(),
                      " (reads 1). Make the file again.");
   return file.at("cases").get<std::vector<Json>>();
+}
+
+/// Those that have a key.
+inline std::vector<Json> cases_with(const std::string& subject, const char* key) {
+  std::vector<Json> found = cases(subject);
+  std::erase_if(found, [key](const Json& entry) { return !entry.contains(key); });
+  return found;
 }
 
 inline std::vector<double> numbers(const Json& values) { return values.get<std::vector<double>>(); }

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,47 +13,17 @@
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "support/test_seed.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 
 /// What readers stumble over, as pieces of a file.
 inline std::vector<std::string> unwelcome_pieces() {
-  static const char* const words[] = {"[",
-                                      "]",
-                                      "{",
-                                      "}",
-                                      "\"",
-                                      ",",
-                                      ":",
-                                      "\n",
-                                      "'",
-                                      "=",
-                                      "#",
-                                      "null",
-                                      "true",
-                                      "NaN",
-                                      "Infinity",
-                                      "-",
-                                      "0",
-                                      "-1",
-                                      "1e308",
-                                      "1e309",
-                                      "0.5",
-                                      "4294967296",
-                                      "9223372036854775807",
-                                      "18446744073709551616",
-                                      "99999999999999999999",
-                                      "\\u0000",
-                                      "\xff",
-                                      "\xff\xfe",
-                                      "../../x",
-                                      "/tmp/x",
-                                      "[[[[[[[[",
-                                      "{\"a\":{\"a\":",
-                                      "\"\"",
-                                      "[]",
-                                      "{}"};
-  std::vector<std::string> pieces(std::begin(words), std::end(words));
+  std::vector<std::string> pieces = parts_of(
+      "[|]|{|}|\"|,|:|\n|'|=|#|null|true|NaN|Infinity|-|0|-1|1e308|1e309|0.5|4294967296|9223372036854775807|"
+      "18446744073709551616|99999999999999999999|\\u0000|\xff|\xff\xfe|../../x|/tmp/"
+      "x|[[[[[[[[|{\"a\":{\"a\":|\"\"|[]|{}",
+      '|');
   for (const auto& [length, letter] : {std::pair(1, '\0'), {8, '\0'}, {8, '\xff'}, {300, '['}, {300, 'x'}})
     pieces.emplace_back(length, letter);
   return pieces;

@@ -39,8 +39,7 @@ inline FieldBatch random_fields(const Domain& domain, std::int64_t batch, int ch
 /// How many numbers a network learns; a complex one counts once.
 inline std::int64_t parameter_count(const operators::Network& network) {
   std::int64_t count = 0;
-  for (const operators::Parameter& parameter : network.parameters())
-    count += parameter.value.numel() / (parameter.complex ? 2 : 1);
+  for (const auto& parameter : network.parameters()) count += parameter.value.numel() / (parameter.complex ? 2 : 1);
   return count;
 }
 

@@ -8,6 +8,7 @@
 #include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/field.hpp"
+#include "core/measured.hpp"
 #include "core/operator.hpp"
 #include "data/npy.hpp"
 #include "operators/golden.hpp"
@@ -41,12 +42,7 @@ inline double relative_error(const networks::GoldenValues& expected, const netwo
 /// ‖a − b‖/‖a‖.
 inline double l2_distance(const std::vector<double>& a, const std::vector<double>& b) {
   require(a.size() == b.size(), "l2_distance: sizes=", a.size(), " and ", b.size(), " (differ). Compare equal shapes.");
-  double sum = 0, scale = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-    scale += a[i] * a[i];
-  }
-  return std::sqrt(sum / scale);
+  return distance(a, b) / norm(a);
 }
 
 /// The fields <prefix>input.npy [B, C, points...] of reference_data/.

@@ -18,6 +18,9 @@ std::vector<double> shapley_values_by_dividends(const Table& table);
 /// The Shapley kernel of all coalitions of a size together, 1/(s(n−s)).
 double kernel(int players, int size);
 
+/// 1 + 1/2 + … + 1/n.
+double harmonic(int n);
+
 /// C(n, k), exact for n <= 40: rounded from logarithms of the gamma function.
 double binomial(int n, int k);
 

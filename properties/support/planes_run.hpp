@@ -16,17 +16,16 @@ inline runs::Results run_on_planes() {
   runs::Results results = SyntheticRun{.resolutions = {16}, .curves = {16}, .curve_inputs = 8}.results();
   results.operators.clear();
   results.fields.clear();
-  const runs::Results once = results;
-  for (runs::AttributionRow& row : results.attributions) row.shape = points.shape;
-  for (runs::ValuesRow& row : results.values) row.shape = points.shape;
-  for (runs::AttributionRow row : once.attributions) {
-    row.shape = blocks.shape;
-    results.attributions.push_back(row);
-  }
-  for (runs::ValuesRow row : once.values) {
-    row.shape = blocks.shape;
-    results.values.push_back(row);
-  }
+  const auto put_on_both = [](auto& rows) {
+    for (auto& row : rows) row.shape = points.shape;
+    const auto once = rows;
+    for (auto row : once) {
+      row.shape = blocks.shape;
+      rows.push_back(row);
+    }
+  };
+  put_on_both(results.attributions);
+  put_on_both(results.values);
   for (const int side : {4, 8}) {
     results.operators.push_back({.pde = "burgers1d",
                                  .points = side * side,

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include <string>
 
 #include "core/file.hpp"
+#include "support/run_folder.hpp"
 
 namespace opshap {
 
@@ -23,17 +23,23 @@ struct Outcome {
   std::string out, err;
 };
 
+/// Whether an object has these entries. A failure shows the first one that differs, and the object.
+inline ::testing::AssertionResult holds(const nlohmann::json& object, const nlohmann::json& entries) {
+  for (const auto& [key, value] : entries.items())
+    if (!object.contains(key) || object[key] != value)
+      return ::testing::AssertionFailure() << "wanted: " << key << " = " << value << "\ngot: " << object;
+  return ::testing::AssertionSuccess();
+}
+
 /// A folder of its own for each test, and `opshap` run through the shell as its users do.
-class Program : public ::testing::Test {
+class Program : public RunFolder {
  protected:
   void SetUp() override {
+    RunFolder::SetUp();
     // Debian's programs come first: another Python may lack the packages that tools/setup installs.
     const char* path = std::getenv("PATH");
     ::setenv("PATH", (std::string("/usr/bin:") + (path == nullptr ? "/bin" : path)).c_str(), 1);
-    folder_ = std::filesystem::temp_directory_path() / ("opshap_program_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string file(const std::string& name, const std::string& text) const {
@@ -41,32 +47,27 @@ class Program : public ::testing::Test {
     return path(name);
   }
 
-  /// Runs `opshap <arguments>`.
-  Outcome opshap(const std::string& arguments) const {
-    return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments);
+  static std::string program(const std::string& arguments) {
+    return std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments;
   }
+  /// Runs `opshap <arguments>`.
+  Outcome opshap(const std::string& arguments) const { return shell(program(arguments)); }
 
-  /// The same of a command that must succeed.
-  Outcome done(const std::string& arguments) const {
-    const Outcome outcome = opshap(arguments);
-    EXPECT_EQ(0, outcome.code) << arguments << "\n" << outcome.err;
+  /// The same of any command, which must end with this code.
+  Outcome ended(const std::string& command, int code = 0) const {
+    const Outcome outcome = shell(command);
+    EXPECT_EQ(code, outcome.code) << command << "\n" << outcome.out << outcome.err;
     return outcome;
   }
-  /// What `opshap <arguments>` prints. It must end with this code.
-  std::string output(const std::string& arguments, int code = 0) const {
-    const Outcome outcome = opshap(arguments);
-    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.out << outcome.err;
-    return outcome.out;
-  }
-  /// The same of a command that prints JSON.
+  Outcome done(const std::string& arguments, int code = 0) const { return ended(program(arguments), code); }
+  /// What it prints.
+  std::string output(const std::string& arguments, int code = 0) const { return done(arguments, code).out; }
+  /// What it says with --json, and what it wrote into a file.
   nlohmann::json answer(const std::string& arguments, int code = 0) const {
-    return nlohmann::json::parse(output(arguments, code), nullptr, false);
+    return nlohmann::json::parse(output(arguments + " --json", code), nullptr, false);
   }
 
-  /// What a command that must succeed says with --json.
-  nlohmann::json told(const std::string& arguments) const {
-    return nlohmann::json::parse(done(arguments + " --json").out);
-  }
+  nlohmann::json json_of(const std::string& name) const { return nlohmann::json::parse(read_file(path(name))); }
 
   Outcome shell(const std::string& command) const {
     const std::string errors = path("stderr");
@@ -103,8 +104,6 @@ class Program : public ::testing::Test {
       names.insert(entry.path().string());
     return names;
   }
-
-  std::filesystem::path folder_;
 };
 
 }  // namespace opshap

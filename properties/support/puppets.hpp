@@ -1,27 +1,18 @@
 #pragma once
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "core/file.hpp"
 #include "games/table_game.hpp"
 #include "peers/peer.hpp"
+#include "support/run_folder.hpp"
 
 namespace opshap {
 
 /// Peers that are a text for sh.
-class Puppets : public ::testing::Test {
+class Puppets : public RunFolder {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("opshap_puppets_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// A plugin whose program is a text for sh, with little patience.
   peers::Plugin puppet(const std::string& script, const std::string& more = "") const {
     write_file(folder_ / "peer.sh", script);
@@ -57,7 +48,6 @@ class Puppets : public ::testing::Test {
   }
 
   static constexpr double patience = 0.5;
-  std::filesystem::path folder_;
 };
 
 }  // namespace opshap

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <string>
 
 namespace opshap {
@@ -14,11 +15,18 @@ inline std::string without_checksum(const std::string& line) {
   return std::regex_replace(line, std::regex(",\"crc32c\":\"[0-9a-f]{8}\""), "");
 }
 
-/// Tests that read and write a run's files, in a folder of their own that goes with them.
+/// Tests that read and write files, such as those of a run, in a folder of their own that goes with them.
 class RunFolder : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// The names of what is in a folder.
+  static std::set<std::string> names_in(const std::filesystem::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename());
+    return names;
+  }
 
   std::filesystem::path folder_ = std::filesystem::temp_directory_path() / ("opshap_run_" + std::to_string(getpid()));
 };

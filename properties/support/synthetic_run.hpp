@@ -14,6 +14,7 @@
 #include "metrics/registry.hpp"
 #include "runs/results.hpp"
 #include "runs/run.hpp"
+#include "support/tolerance.hpp"
 
 namespace opshap {
 
@@ -108,16 +109,9 @@ inline std::vector<double> perturbed(const std::vector<double>& values, double n
   return perturbed;
 }
 
-inline double sum(const std::vector<double>& values) {
-  double total = 0;
-  for (const double value : values) total += value;
-  return total;
-}
-
 /// Median NRMSE of a method at a budget, as the paper's table and Monte Carlo rates have it.
 inline double typical_nrmse(const std::string& method, int players, double budget) {
-  const double octaves = std::log2(players / 16.0);
-  if (method == "operator_shap") return 0.12 * std::exp2(octaves / 3);
+  if (method == "operator_shap") return 0.12 * std::exp2(std::log2(players / 16.0) / 3);
   if (method == "integrated_gradients") return 0.81;
   const double pairs = budget / (2.0 * players);
   const double of_one_pair = method == "permutation"              ? 0.5
@@ -147,14 +141,11 @@ inline runs::Results SyntheticRun::results() const {
   const auto add = [&](int players, std::int64_t sample, const std::string& method, const std::string& access,
                        std::optional<std::int64_t> budget, const std::vector<double>& reference,
                        const std::vector<double>& values, double r2, double seconds) {
-    runs::AttributionRow row;
+    runs::AttributionRow row{{.method = method, .access = access, .budget = budget}};
     row.pde = "burgers1d";
     row.players = players;
     row.shape = {players};
     row.sample = sample;
-    row.method = method;
-    row.access = access;
-    row.budget = budget;
     row.distinct = row.evaluations = budget.value_or(2);
     row.gradients = access == "gradient" ? 50 : 0;
     row.seed = seed;
@@ -165,7 +156,7 @@ inline runs::Results SyntheticRun::results() const {
     row.scores["r2"] = Measured::of(r2);
     Attribution attribution;
     attribution.values = values;
-    attribution.grand = synthetic::sum(reference);
+    attribution.grand = sum(reference);
     row.scores["efficiency_gap"] = metrics::efficiency_gap(attribution);
     row.reference = players <= 16 ? "exact" : "permutation_antithetic";
     row.reference_error = Measured::of(players <= 16 ? 0 : 0.01 * std::sqrt(players / 32.0));
@@ -177,7 +168,7 @@ inline runs::Results SyntheticRun::results() const {
     runs::OperatorRow backbone{.pde = "burgers1d", .points = players, .shape = {players}};
     for (std::int64_t sample = 0; sample < inputs; ++sample) {
       const std::vector<double> reference = synthetic::shapley_values(players, sample);
-      keep("reference", players, sample, reference, synthetic::sum(reference),
+      keep("reference", players, sample, reference, sum(reference),
            std::vector<double>(reference.size(), players <= 16 ? 0 : 0.02 / players));
       const double factor = std::exp(0.3 * rng.normal());
       const auto noisy = [&](const std::string& method, double budget) {
@@ -189,12 +180,12 @@ inline runs::Results SyntheticRun::results() const {
       add(players, sample, "integrated_gradients", "gradient", std::nullopt, reference,
           noisy("integrated_gradients", 0), -0.08 * factor, 150 * forward);
       add(players, sample, "uniform", "none", std::nullopt, reference,
-          std::vector<double>(reference.size(), synthetic::sum(reference) / players), 0.4, 2 * forward);
+          std::vector<double>(reference.size(), sum(reference) / players), 0.4, 2 * forward);
       for (const std::string method : {"kernel_shap", "kernel_shap_paired", "permutation", "permutation_antithetic"}) {
         const std::int64_t table = std::max<std::int64_t>(2 * players, 1024);
         add(players, sample, method, "values", table, reference, noisy(method, static_cast<double>(table)), 0.8,
             static_cast<double>(table) * forward);
-        if (std::find(curves.begin(), curves.end(), players) == curves.end() || sample >= curve_inputs) continue;
+        if (std::ranges::find(curves, players) == curves.end() || sample >= curve_inputs) continue;
         for (const std::int64_t budget : budgets) {
           if (budget == table || budget < players + 2) continue;
           add(players, sample, method, "values", budget, reference, noisy(method, static_cast<double>(budget)), 0.8,

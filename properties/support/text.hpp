@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -26,6 +29,19 @@ inline testing::AssertionResult has(std::string_view text, std::initializer_list
   return testing::AssertionSuccess() << "got: " << text;
 }
 inline testing::AssertionResult has(std::string_view text, std::string_view part) { return has(text, {part}); }
+
+/// The parts of a text between separators: its lines, if no other one is named.
+inline std::vector<std::string> parts_of(const std::string& text, char separator = '\n') {
+  std::vector<std::string> parts;
+  std::istringstream rest(text);
+  for (std::string part; std::getline(rest, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+/// What a group of an expression has found, wherever the expression is found in a text.
+inline std::vector<std::string> found_by(const std::regex& expression, const std::string& text, int group = 1) {
+  return {std::sregex_token_iterator(text.begin(), text.end(), expression, group), std::sregex_token_iterator()};
+}
 
 /// What an error of the kind E says, "" when there is none. Errors of other kinds pass through.
 template <typename E = Error, typename Work>

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <sstream>
 
 namespace opshap {
@@ -52,5 +53,7 @@ double largest(std::span<const double> values) {
   for (const double value : values) found = std::max(found, std::abs(value));
   return found;
 }
+
+double sum(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 }  // namespace opshap

@@ -30,5 +30,6 @@ std::string mismatch(double expected, double actual, const Tolerance& tolerance)
 
 /// The largest absolute value, 0 for none.
 double largest(std::span<const double> values);
+double sum(std::span<const double> values);
 
 }  // namespace opshap

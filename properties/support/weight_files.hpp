@@ -1,8 +1,5 @@
 #pragma once
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <string>
 
@@ -10,15 +7,13 @@
 #include "data/safetensors.hpp"
 #include "operators/weights.hpp"
 #include "support/refusal.hpp"
+#include "support/run_folder.hpp"
 
 namespace opshap {
 
 /// Tests that write files of weights, in a folder of their own that goes with them.
-class WeightsFolder : public ::testing::Test {
+class WeightsFolder : public RunFolder {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// The message with which a file is refused after a change to its content; "" when it is accepted.
   template <typename Change>
   std::string refused_after(const Change& change, const std::filesystem::path& file) const {
@@ -32,8 +27,6 @@ class WeightsFolder : public ::testing::Test {
     return refused_after(change, file_);
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("opshap_weights_" + std::to_string(getpid()));
   const std::filesystem::path file_ = folder_ / "model.safetensors", changed_ = folder_ / "changed.safetensors";
 };
 
