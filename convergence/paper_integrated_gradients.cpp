@@ -119,7 +119,7 @@ struct Case {
 };
 
 std::vector<double> gradients(const Game& game, const estimators::Quadrature& quadrature) {
-  return quadrature.integral(game.differentiable()->diagonal_gradients(quadrature.nodes));
+  return quadrature.integral(game.extension()->gradients(on_diagonal(quadrature.nodes, game.players())));
 }
 
 std::vector<double> reverse_pass(const Case& of) {

@@ -13,7 +13,7 @@ namespace opshap {
 namespace {
 
 /// f(a) = exp(3 w·a), w = (1, …, n)/Σ: its gradients on the diagonal integrate to w_i(e³ − 1).
-class ExponentialGame final : public DifferentiableGame {
+class ExponentialGame final : public Game, public Extension {
  public:
   static constexpr int n = 5;
   static constexpr double rate = 3;
@@ -29,9 +29,11 @@ class ExponentialGame final : public DifferentiableGame {
     }
     return values;
   }
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+  const Extension* extension() const override { return this; }
+  bool everywhere() const override { return false; }
+  std::vector<double> gradients(std::span<const double> points) const override {
     std::vector<double> gradients;
-    for (const double t : nodes) {
+    for (const double t : nodes_of_diagonal("exponential", points, n)) {
       for (int player = 0; player < n; ++player) gradients.push_back(rate * weight(player) * std::exp(rate * t));
     }
     return gradients;

@@ -35,9 +35,9 @@ class WatchedGame final : public Game {
  public:
   explicit WatchedGame(const Game& game) : game_(game) {}
   int players() const override { return game_.players(); }
-  const DifferentiableGame* differentiable() const override { return game_.differentiable(); }
-  const MeanField* mean_field() const override { return game_.mean_field(); }
-  const CoalitionSlopes* slopes() const override { return game_.slopes(); }
+  const Extension* extension() const override { return game_.extension(); }
+  const Extension* mean_field() const override { return game_.mean_field(); }
+  std::vector<std::int64_t> places() const override { return game_.places(); }
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     for (std::size_t i = 0; i < coalitions.size(); ++i) {
       ++asked;

@@ -241,9 +241,9 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
       const std::vector<double> exact = by(*precise), found = by(*engine), torch = by(*plain);
       RC_ASSERT(largest_difference(found, exact) < 2e-5 * largest(exact) + 4 * largest_difference(torch, exact));
     };
-    compare([&](const Game& game) { return game.differentiable()->diagonal_gradients(nodes); });
-    compare([&](const Game& game) { return game.mean_field()->mean_field_gradients(nodes); });
-    compare([&](const Game& game) { return game.slopes()->coalition_slopes(coalitions); });
+    compare([&](const Game& game) { return game.extension()->gradients(on_diagonal(nodes, cells.players)); });
+    compare([&](const Game& game) { return game.mean_field()->gradients(on_diagonal(nodes, cells.players)); });
+    compare([&](const Game& game) { return game.slopes()->gradients(corners(coalitions)); });
   });
 }
 

@@ -244,39 +244,55 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
         Case{.shape = {5, 4}, .modes = {2, 4}, .width = 6, .layers = 3, .padding = 0, .inverse_fftshift = true}}) {
     const Question question = random_question(of, 10, 2, 8);
     const std::int64_t points = question.input.domain.points();
-    const auto value = [&](double t, std::int64_t point, double change) {
+    // At the constant weights t, and at weights that differ from point to point.
+    const auto value = [&](std::span<const double> weights, std::int64_t point, double change) {
       FieldBatch field = question.baseline;
       for (std::int64_t j = 0; j < of.in_channels * points; ++j) {
         const auto i = static_cast<std::size_t>(j);
-        const double weight = t + (j % points == point ? change : 0);
+        const double weight = weights[i % weights.size()] + (j % points == point ? change : 0);
         field.values[i] += weight * (question.input.values[i] - question.baseline.values[i]);
       }
       return question.readout.of(engines::fno_reference(question.weights, field), points);
     };
+    const auto constant = [&](double t) { return std::vector<double>(static_cast<std::size_t>(points), t); };
+    Rng rng(test_seed(), "weights");
+    std::vector<double> spread = constant(0);
+    for (double& weight : spread) weight = rng.uniform();
     for (const std::string& set : kernels::instruction_sets()) {
       const engines::FnoEngine engine(question.weights, of.shape, kernels::kernels_for(set));
       const engines::FnoSlopes slopes(engine);
       const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 10);
       const auto heads = engine.heads(question.readout);
       std::vector<double> found(static_cast<std::size_t>(points));
-      slopes.diagonal(subject, heads, 0.4, found);
-      double size = 0;
-      for (const double slope : found) size = std::max(size, std::abs(slope));
-      constexpr double step = 1e-4;  // central differences of a double err by step² and by 1e-16/step
-      for (std::int64_t point = 0; point < points; point += 3) {
-        const double exact = (value(0.4, point, step) - value(0.4, point, -step)) / (2 * step);
-        EXPECT_NEAR(found[static_cast<std::size_t>(point)], exact, 1e-4 * size) << set << ", point " << point;
+      for (const std::vector<double>& weights : {constant(0.4), spread}) {
+        slopes.of_input(subject, heads, weights, found);
+        const double size = largest(found);
+        constexpr double step = 1e-4;  // central differences of a double err by step² and by 1e-16/step
+        for (std::int64_t point = 0; point < points; point += 3) {
+          const double exact = (value(weights, point, step) - value(weights, point, -step)) / (2 * step);
+          EXPECT_NEAR(found[static_cast<std::size_t>(point)], exact, 1e-4 * size) << set << ", point " << point;
+        }
       }
 
       // The slopes of the mean field integrate to F(1) − F(0) = v(N) − v(∅); Simpson's rule on many nodes does it here.
       constexpr int intervals = 64;
       double integral = 0;
       for (int node = 0; node <= intervals; ++node) {
-        slopes.mean_field(subject, heads, static_cast<double>(node) / intervals, found);
+        slopes.of_mean_field(subject, heads, constant(static_cast<double>(node) / intervals), found);
         const double weight = node == 0 || node == intervals ? 1 : node % 2 == 1 ? 4 : 2;
         for (const double slope : found) integral += weight * slope / (3 * intervals);
       }
-      EXPECT_NEAR(integral, value(1, 0, 0) - value(0, 0, 0), 1e-3 * std::abs(value(1, 0, 0) - value(0, 0, 0))) << set;
+      const double gain = value(constant(1), 0, 0) - value(constant(0), 0, 0);
+      EXPECT_NEAR(integral, gain, 1e-3 * std::abs(gain)) << set;
+
+      // Nearly equal weights have nearly the slopes of equal ones, which go another way through the reverse pass: two
+      // branches that have a weight each, and not one at each point. The slopes of single precision differ by 1e-5.
+      std::vector<double> nearly = constant(0.4), expected(found.size());
+      nearly.back() += 1e-6;
+      slopes.of_mean_field(subject, heads, constant(0.4), expected);
+      slopes.of_mean_field(subject, heads, nearly, found);
+      for (std::size_t point = 0; point < found.size(); ++point)
+        EXPECT_NEAR(expected[point], found[point], 1e-4 * largest(expected)) << set << ", point " << point;
     }
   }
 }

@@ -94,7 +94,7 @@ TEST(Games, GradientsOfEveryClosedFormGameIntegrateToItsAumannShapleyValues) {
       if (players > 20 && kind.name == "table_game") continue;
       const auto game = kind.random(players, rng);
       const auto* solved = dynamic_cast<const SolvedGame*>(game.get());
-      if (solved == nullptr || game->differentiable() == nullptr || !solved->aumann_shapley_values()) continue;
+      if (solved == nullptr || game->extension() == nullptr || !solved->aumann_shapley_values()) continue;
       const std::vector<double> expected = *solved->aumann_shapley_values();
       const Attribution found = attribute(estimators::find("integrated_gradients_gauss_legendre"), *game, {0}, 1);
       // A gradient that jumps by g is integrated to the weight of a node, at most π/2 · 1/50 · g.

@@ -390,7 +390,7 @@ TEST(KernelLaw, HasTheProbabilitiesOfManyPlayers) {
 }
 
 /// f on the diagonal a = (t, ..., t), by its gradient there.
-class DiagonalGame : public DifferentiableGame {
+class DiagonalGame : public Game, public Extension {
  public:
   explicit DiagonalGame(const Json& entry) : gain_(entry.at("gain").get<double>()) {}
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
@@ -402,9 +402,11 @@ class DiagonalGame : public DifferentiableGame {
     }
     return result;
   }
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+  const Extension* extension() const override { return this; }
+  bool everywhere() const override { return false; }
+  std::vector<double> gradients(std::span<const double> points) const override {
     Vector result;
-    for (const double t : nodes)
+    for (const double t : nodes_of_diagonal("golden", points, players()))
       for (const double entry : gradient(t)) result.push_back(entry);
     return result;
   }
@@ -552,7 +554,7 @@ TEST(HeatEquation, CellsOfACoarserPartitionAreSumsOfFinerOnes) {
   }
 }
 
-std::unique_ptr<DifferentiableGame> burgers(const Json& entry) {
+std::unique_ptr<Game> burgers(const Json& entry) {
   return games::burgers_game({.edges = numbers(entry.at("edges")),
                               .heights = numbers(entry.at("heights")),
                               .viscosity = entry.at("nu").get<double>(),
@@ -575,7 +577,7 @@ TEST(BurgersEquation, HasTheValuesAndShapleyValuesOfMpmath) {
 TEST(BurgersEquation, HasTheGradientsAndAumannShapleyValuesOfMpmath) {
   const Json entry = operator_game("burgers", 10);
   const auto game = burgers(entry);
-  const Vector ours = game->diagonal_gradients(numbers(entry.at("nodes")));
+  const Vector ours = game->extension()->gradients(on_diagonal(numbers(entry.at("nodes")), game->players()));
   Vector expected;
   for (const Json& row : entry.at("gradients"))
     for (const double slope : numbers(row)) expected.push_back(slope);

@@ -250,7 +250,7 @@ TEST_F(PeerGames, AnswerInTheirOwnBatches) {
   const auto game = peers::peer_game(folder_);
   EXPECT_EQ(2, game->players());
   EXPECT_EQ("peer:puppet", game->path());
-  EXPECT_EQ(nullptr, game->differentiable());
+  EXPECT_EQ(nullptr, game->extension());
   EXPECT_EQ(std::vector<double>(7, 0.0), game->values(Coalitions(2, 7)));
   EXPECT_EQ("3\n3\n1\n", read_file(folder_ / "counts"));
 }

@@ -213,9 +213,9 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
         EXPECT_EQ("", mismatch(expected, masked, rounding(100 * 0x1p29, scale))) << what;
       };
       compare([&](const Game& of) { return of.values(coalitions); }, "values");
-      compare([&](const Game& of) { return of.differentiable()->diagonal_gradients(nodes); }, "diagonal");
-      compare([&](const Game& of) { return of.mean_field()->mean_field_gradients(nodes); }, "mean field");
-      compare([&](const Game& of) { return of.slopes()->coalition_slopes(coalitions); }, "coalitions");
+      compare([&](const Game& of) { return of.extension()->gradients(on_diagonal(nodes, of.players())); }, "diagonal");
+      compare([&](const Game& of) { return of.mean_field()->gradients(on_diagonal(nodes, of.players())); }, "mean field");
+      compare([&](const Game& of) { return of.slopes()->gradients(corners(coalitions)); }, "coalitions");
     });
   }
 }

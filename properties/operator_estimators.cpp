@@ -279,7 +279,7 @@ TEST(TwoLevel, SlopesAreTheDerivativesOfTheExtensionAtTheMask) {
   const auto game = cells_of(*op, points);
   Coalitions coalitions(points, 1);
   for (const int player : {0, 3, 6, 7, 11}) coalitions.insert(0, player);
-  const std::vector<double> slopes = game->slopes()->coalition_slopes(coalitions);
+  const std::vector<double> slopes = game->slopes()->gradients(corners(coalitions));
   FieldBatch mask = FieldBatch::zeros(input.domain, 1, 1);
   for (int player = 0; player < points; ++player)
     mask.values[static_cast<std::size_t>(player)] = coalitions.contains(0, player) ? 1 : 0;

@@ -33,41 +33,31 @@ namespace {
 constexpr int powers[] = {-900, -350, -1, 1, 266, 532, 900};
 
 /// A game times 2^k, with the slopes and gradients of its multilinear extension, times 2^k.
-class Times final : public DifferentiableGame, public MeanField, public CoalitionSlopes {
+class Times final : public Game, public Extension {
  public:
   Times(int players, std::vector<double> table, int k) : players_(players), table_(std::move(table)), k_(k) {}
 
   int players() const override { return players_; }
-  const MeanField* mean_field() const override { return this; }
-  const CoalitionSlopes* slopes() const override { return this; }
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+  const Extension* extension() const override { return this; }
+  const Extension* mean_field() const override { return this; }
+  /// At a coalition with an error that is another one for each player, so that two_level has something to correct.
+  std::vector<double> gradients(std::span<const double> points) const override {
     std::vector<double> found;
-    for (const double t : nodes) {
+    for (const auto n = static_cast<std::size_t>(players_); !points.empty(); points = points.subspan(n)) {
+      const bool corner = points.front() == 0 || points.front() == 1;
+      std::size_t coalition = 0;
+      for (std::size_t i = 0; i < n; ++i) coalition |= std::size_t{points[i] == 1} << i;
       for (int player = 0; player < players_; ++player) {
         double sum = 0;
         for (std::size_t set = 0; set < table_.size(); ++set) {
           if ((set >> player & 1) != 0) continue;
-          const int size = std::popcount(set);
-          sum += std::pow(t, size) * std::pow(1 - t, players_ - 1 - size) * marginal(set, player);
+          double weight = 1;
+          for (std::size_t i = 0; i < n; ++i)
+            if (i != static_cast<std::size_t>(player)) weight *= (set >> i & 1) != 0 ? points[i] : 1 - points[i];
+          sum += weight * marginal(set, player);
         }
+        if (corner) sum += 0.1 * Rng(coalition, "slopes", 0, static_cast<std::uint64_t>(player)).normal();
         found.push_back(std::ldexp(sum, k_));
-      }
-    }
-    return found;
-  }
-  std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
-    return diagonal_gradients(nodes);
-  }
-  std::vector<double> mean_slopes(std::span<const double> nodes) const override { return diagonal_gradients(nodes); }
-  /// With an error that is another one for each coalition and player, so that two_level has something to correct.
-  std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
-    std::vector<double> found;
-    for (std::size_t row = 0; row < coalitions.size(); ++row) {
-      const std::size_t set = coalitions.row(row)[0];
-      for (int player = 0; player < players_; ++player) {
-        Rng guess(set, "slopes", 0, static_cast<std::uint64_t>(player));
-        const std::size_t without = set & ~(std::size_t{1} << player);
-        found.push_back(std::ldexp(marginal(without, player) + 0.1 * guess.normal(), k_));
       }
     }
     return found;

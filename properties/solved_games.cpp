@@ -366,8 +366,7 @@ TEST(BurgersGame, HasTheGradientOfItsValues) {
       }
       differences.push_back((ends[1] - ends[0]) / (2 * step));
     }
-    const std::vector<double> node = {t};
-    EXPECT_EQ("", mismatch(differences, game->diagonal_gradients(node), discretisation(10, step, 2)));
+    EXPECT_EQ("", mismatch(differences, game->extension()->gradients(std::vector(4, t)), discretisation(10, step, 2)));
   }
 }
 

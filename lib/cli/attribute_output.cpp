@@ -74,7 +74,7 @@ void choose_method(AttributeOptions& options, const Game& game) {
     options.method = "exact";
   } else if (game.mean_field() != nullptr) {
     options.method = "mean_field";
-  } else if (game.differentiable() != nullptr) {
+  } else if (game.extension() != nullptr) {
     options.method = "integrated_gradients";
   } else {
     options.method = "permutation_antithetic";

@@ -41,9 +41,9 @@ class ShownGame final : public Game {
 
   int players() const override { return game_.players(); }
   std::string path() const override { return game_.path(); }
-  const DifferentiableGame* differentiable() const override { return game_.differentiable(); }
-  const MeanField* mean_field() const override { return game_.mean_field(); }
-  const CoalitionSlopes* slopes() const override { return game_.slopes(); }
+  const Extension* extension() const override { return game_.extension(); }
+  const Extension* mean_field() const override { return game_.mean_field(); }
+  std::vector<std::int64_t> places() const override { return game_.places(); }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values;

@@ -47,14 +47,15 @@ std::vector<double> asked(const char* type, const char* wanted, std::size_t coun
 }
 
 /// The game of the request, which has gradients where its caller says so.
-class CallerGame final : public DifferentiableGame {
+class CallerGame final : public Game, public Extension {
  public:
   int players() const override { return static_cast<int>(kept->request.integer("players")); }
   std::string path() const override { return "peer:caller"; }
-  const DifferentiableGame* differentiable() const override { return kept->request.says("gradients") ? this : nullptr; }
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+  const Extension* extension() const override { return kept->request.says("gradients") ? this : nullptr; }
+  bool everywhere() const override { return false; }
+  std::vector<double> gradients(std::span<const double> points) const override {
     std::vector<double> all;
-    for (const double node : nodes) {
+    for (const double node : nodes_of_diagonal(path(), points, players())) {
       const std::vector<double> found =
           asked("grad", "gradients", 1, peers::payload_of(std::span(&node, 1)), static_cast<std::size_t>(players()));
       all.insert(all.end(), found.begin(), found.end());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -39,6 +40,42 @@ std::optional<int> largest_exponent(std::span<const double> numbers) {
   for (const double number : numbers) largest = std::max(largest, std::abs(number));
   if (largest == 0) return std::nullopt;
   return std::ilogb(largest);
+}
+
+std::vector<double> on_diagonal(std::span<const double> nodes, int players) {
+  std::vector<double> points;
+  for (const double t : nodes) points.insert(points.end(), static_cast<std::size_t>(players), t);
+  return points;
+}
+
+std::vector<double> nodes_of_diagonal(std::string_view who, std::span<const double> points, int players) {
+  std::vector<double> nodes;
+  for (const auto n = static_cast<std::size_t>(players); !points.empty(); points = points.subspan(n)) {
+    nodes.push_back(points.front());
+    for (const double weight : points.first(n))
+      require(weight == points.front(), who, ": weights=", points.front(), " and ", weight,
+              " (this game has gradients where all players have one weight). Use integrated_gradients.");
+  }
+  return nodes;
+}
+
+std::vector<double> corners(const Coalitions& coalitions) {
+  std::vector<double> points;
+  for (std::size_t row = 0; row < coalitions.size(); ++row)
+    for (int player = 0; player < coalitions.players(); ++player)
+      points.push_back(coalitions.contains(row, player) ? 1 : 0);
+  return points;
+}
+
+const Extension* Game::slopes() const {
+  if (mean_field() != nullptr) return mean_field();
+  return extension() != nullptr && extension()->everywhere() ? extension() : nullptr;
+}
+
+std::vector<std::int64_t> Game::places() const {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(players()));
+  std::iota(places.begin(), places.end(), 0);
+  return places;
 }
 
 std::vector<double> Game::values(const Coalitions& coalitions) const {
@@ -185,48 +222,42 @@ std::vector<double> CountedGame::table() {
   return scale_.inside(std::move(table));
 }
 
-std::vector<double> CountedGame::diagonal_gradients(std::span<const double> nodes) {
-  const DifferentiableGame* game = game_.differentiable();
-  require(game != nullptr,
-          "integrated_gradients: gradients=none (this game has values only). Use a sampling method, or a game made "
-          "from an operator.");
-  return gradients_at(nodes.size(), [&] { return game->diagonal_gradients(nodes); });
+std::vector<double> CountedGame::gradients(std::string_view who, std::span<const double> points) {
+  const Extension* extension = game_.extension();
+  require(extension != nullptr, who,
+          ": gradients=none (this game has values only). Use a sampling method, or a game made from an operator.");
+  return gradients_of(*extension, points);
 }
 
-std::vector<double> CountedGame::mean_field_gradients(std::span<const double> nodes) {
-  const MeanField* closure = game_.mean_field();
-  require(closure != nullptr,
-          "mean_field: closure=none (neither the game nor its operator can be evaluated in two branches). Use a "
-          "sampling method such as permutation_antithetic.");
-  return gradients_at(nodes.size(), [&] { return closure->mean_field_gradients(nodes); });
+std::vector<double> CountedGame::mean_field_gradients(std::string_view who, std::span<const double> points) {
+  const Extension* closure = game_.mean_field();
+  require(closure != nullptr, who,
+          ": closure=none (neither the game nor its operator can be evaluated in two branches). Use a sampling method "
+          "such as permutation_antithetic.");
+  return gradients_of(*closure, points);
 }
 
-const CoalitionSlopes& CountedGame::slopes() const {
-  const CoalitionSlopes* slopes = game_.slopes();
-  require(slopes != nullptr,
-          "two_level: slopes=none (this game has no gradients at its coalitions). Use a sampling method such as "
+const Extension& CountedGame::slopes(std::string_view who) const {
+  const Extension* extension = game_.slopes();
+  require(extension != nullptr, who,
+          ": slopes=none (this game has no gradients at its coalitions). Use a sampling method such as "
           "permutation_antithetic, or a game made from an operator.");
-  return *slopes;
+  return *extension;
 }
 
-std::int64_t CountedGame::pass_cost() const { return slopes().pass_cost(); }
+std::int64_t CountedGame::pass_cost() const { return slopes("game").pass_cost(); }
 
-std::vector<double> CountedGame::coalition_slopes(const Coalitions& coalitions) {
-  charge(0, static_cast<std::int64_t>(coalitions.size()));
-  return gradients_at(coalitions.size(), [&] { return slopes().coalition_slopes(coalitions); });
+std::vector<double> CountedGame::charged_gradients(std::string_view who, std::span<const double> points) {
+  const Extension& extension = slopes(who);
+  charge(0, static_cast<std::int64_t>(points.size()) / players());
+  return gradients_of(extension, points);
 }
 
-std::vector<double> CountedGame::mean_slopes(std::span<const double> nodes) {
-  charge(0, static_cast<std::int64_t>(nodes.size()));
-  return gradients_at(nodes.size(), [&] { return slopes().mean_slopes(nodes); });
-}
-
-std::vector<double> CountedGame::gradients_at(std::size_t nodes,
-                                              const std::function<std::vector<double>()>& gradients) {
+std::vector<double> CountedGame::gradients_of(const Extension& extension, std::span<const double> points) {
   ask_for_ends();
-  gradients_ += static_cast<std::int64_t>(nodes);
+  gradients_ += static_cast<std::int64_t>(points.size()) / players();
   const auto start = std::chrono::steady_clock::now();
-  std::vector<double> found = gradients();
+  std::vector<double> found = extension.gradients(points);
   seconds_ += since(start);
   const auto bad = std::ranges::find_if_not(found, [](double value) { return std::isfinite(value); });
   require<NumericalError>(bad == found.end(), "game: gradient=", bad == found.end() ? 0.0 : *bad, " (player ",

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -48,9 +48,26 @@ class Scale {
 /// The power of two below the largest of the numbers, as its exponent; none when all are 0. The numbers must be finite.
 std::optional<int> largest_exponent(std::span<const double> numbers);
 
-class CoalitionSlopes;
-class DifferentiableGame;
-class MeanField;
+/// A smooth function F: [0,1]^n → R with F(0) = v(∅) and F(1) = v(N) of a game v, by its gradients.
+class Extension {
+ public:
+  virtual ~Extension() = default;
+  /// ∂F/∂a_i at each point a of the cube: [B, n] for points [B, n], row-major. One reverse pass a point.
+  ///
+  /// Throws InvalidArgument for a point off the diagonal where everywhere() is false.
+  virtual std::vector<double> gradients(std::span<const double> points) const = 0;
+  /// Whether it has gradients off the diagonal, too.
+  virtual bool everywhere() const { return true; }
+  /// What a pass costs, in coalitions: 3 for a reverse pass, 6 for one of two branches.
+  virtual std::int64_t pass_cost() const { return 3; }
+};
+
+/// The points (t, …, t) of the cube, [T, n].
+std::vector<double> on_diagonal(std::span<const double> nodes, int players);
+/// t of each of the points. Throws InvalidArgument, starting with `who`, for one off the diagonal.
+std::vector<double> nodes_of_diagonal(std::string_view who, std::span<const double> points, int players);
+/// The points 1_S of the cube, [B, n].
+std::vector<double> corners(const Coalitions& coalitions);
 
 /// A cooperative game v: 2^N → R. Immutable, deterministic, and safe to call from several threads.
 class Game {
@@ -63,12 +80,18 @@ class Game {
   /// v(S) for each row, [B]. Always a batch: one call should carry all coalitions that are known to be wanted.
   /// Throws InvalidArgument for coalitions of another number of players.
   std::vector<double> values(const Coalitions& coalitions) const;
-  /// This game with its gradients, or nullptr when it has none.
-  virtual const DifferentiableGame* differentiable() const { return nullptr; }
-  /// The mean-field closure of this game, or nullptr when it has none.
-  virtual const MeanField* mean_field() const { return nullptr; }
-  /// The slopes of a smooth extension of this game at its coalitions, or nullptr when it has none.
-  virtual const CoalitionSlopes* slopes() const { return nullptr; }
+  /// A smooth extension of this game, F(1_S) = v(S), or nullptr when it has none.
+  virtual const Extension* extension() const { return nullptr; }
+  /// The closure of this game's multilinear extension a ↦ E v(S_a), S_a holding each player i with probability a_i
+  /// independently, or nullptr when it has none. The game's random inner quantities are replaced by their means, so it
+  /// differs from the multilinear extension where those fluctuate.
+  virtual const Extension* mean_field() const { return nullptr; }
+  /// What to ask for slopes at coalitions: the closure where there is one, since a hard mask is far from the diagonal
+  /// and it knows both states of a cell; else the extension where it has gradients everywhere, else nullptr.
+  const Extension* slopes() const;
+  /// A number for each player, [n]: players that are near each other have numbers that differ in their lowest bits. The
+  /// index on a line; in the plane the bits of the indices, interleaved.
+  virtual std::vector<std::int64_t> places() const;
 
  private:
   /// What values() returns, for coalitions of this game's players.
@@ -89,41 +112,8 @@ class SolvedGame : public Game {
   virtual std::optional<std::vector<double>> discretisation_error() const { return std::nullopt; }
 };
 
-/// A game that extends smoothly to the unit cube, f: [0,1]^n → R with f(1_S) = v(S), and has gradients on the diagonal.
-class DifferentiableGame : public Game {
- public:
-  const DifferentiableGame* differentiable() const override { return this; }
-  /// ∂f/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
-  virtual std::vector<double> diagonal_gradients(std::span<const double> nodes) const = 0;
-};
-
-/// A closure F: [0,1]^n → R of a game's multilinear extension a ↦ E v(S_a), S_a holding each player i with probability
-/// a_i independently.
-///
-/// F(0) = v(∅) and F(1) = v(N). The game's random inner quantities are replaced by their means, so F differs from the
-/// extension where those fluctuate.
-class MeanField {
- public:
-  virtual ~MeanField() = default;
-  /// ∂F/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
-  virtual std::vector<double> mean_field_gradients(std::span<const double> nodes) const = 0;
-};
-
-/// The slopes of a smooth extension F: [0,1]^n → R of a game, F(1_S) = v(S), at coalitions: a guess at all marginal
-/// contributions of a coalition by one reverse pass.
-class CoalitionSlopes {
- public:
-  virtual ~CoalitionSlopes() = default;
-  /// ∂F/∂a_i at a = 1_S, about v(S ∪ i) − v(S ∖ i), for each row: [B, n] row-major. One reverse pass a coalition.
-  virtual std::vector<double> coalition_slopes(const Coalitions& coalitions) const = 0;
-  /// ∂F/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
-  virtual std::vector<double> mean_slopes(std::span<const double> nodes) const = 0;
-  /// What a pass costs, in coalitions: 3 for a reverse pass, 6 for one of two branches.
-  virtual std::int64_t pass_cost() const = 0;
-};
-
 /// The most distinct coalitions that may be evaluated, ∅ and N among them. A reverse pass that a budget pays for counts
-/// as CoalitionSlopes::pass_cost() of them.
+/// as Extension::pass_cost() of them.
 struct Budget {
   std::int64_t coalitions = 0;
 };
@@ -167,16 +157,16 @@ class CountedGame {
   double grand();
   /// v of all 2^n coalitions, index bit i = player i. Not cached; for n <= 24 and a budget of 2^n only.
   std::vector<double> table();
-  /// [T, n] as DifferentiableGame::diagonal_gradients. Throws InvalidArgument when the game has no gradients.
-  std::vector<double> diagonal_gradients(std::span<const double> nodes);
-  /// [T, n] as MeanField::mean_field_gradients. Throws InvalidArgument when the game has no mean-field closure.
-  std::vector<double> mean_field_gradients(std::span<const double> nodes);
-  /// [B, n] as CoalitionSlopes::coalition_slopes, charged to the budget. Throws InvalidArgument when the game has none.
-  std::vector<double> coalition_slopes(const Coalitions& coalitions);
-  /// [T, n] as CoalitionSlopes::mean_slopes, charged to the budget. Throws the same.
-  std::vector<double> mean_slopes(std::span<const double> nodes);
-  /// CoalitionSlopes::pass_cost(). Throws the same.
+  /// Game::extension()'s gradients at points of the cube, [B, n]. Throws InvalidArgument, starting with `who`, when the
+  /// game has none.
+  std::vector<double> gradients(std::string_view who, std::span<const double> points);
+  /// The same of Game::mean_field().
+  std::vector<double> mean_field_gradients(std::string_view who, std::span<const double> points);
+  /// The same of Game::slopes(), charged to the budget by Extension::pass_cost().
+  std::vector<double> charged_gradients(std::string_view who, std::span<const double> points);
+  /// Of a pass of those.
   std::int64_t pass_cost() const;
+  std::vector<std::int64_t> places() const { return game_.places(); }
 
   std::int64_t distinct() const { return distinct_; }
   std::int64_t evaluations() const { return evaluations_; }
@@ -197,10 +187,10 @@ class CountedGame {
   void ask_for_ends();
   /// Numbers of the game in the unit of the door. Throws Outgrown.
   std::vector<double> scaled(std::vector<double> numbers);
-  const CoalitionSlopes& slopes() const;
+  const Extension& slopes(std::string_view who) const;
   void charge(std::int64_t fresh, std::int64_t passes = 0);
-  /// Counts and times one gradient per node, and refuses those that are not finite.
-  std::vector<double> gradients_at(std::size_t nodes, const std::function<std::vector<double>()>& gradients);
+  /// Counts and times one gradient a point, and refuses those that are not finite.
+  std::vector<double> gradients_of(const Extension& extension, std::span<const double> points);
 
   const Game& game_;
   Budget budget_;

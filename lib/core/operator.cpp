@@ -94,6 +94,58 @@ Partition Partition::from_labels(const Domain& domain, const std::vector<std::in
   return partition;
 }
 
+namespace {
+
+/// [players][axes]: the mean of the indices of a player's grid points, or of the positions of its mesh points.
+std::vector<std::vector<double>> middles_of(const Partition& partition, const Domain& domain) {
+  const auto axes = static_cast<std::size_t>(domain.dimension());
+  std::vector<std::vector<double>> middles(static_cast<std::size_t>(partition.players), std::vector<double>(axes, 0.0));
+  std::vector<double> counts(middles.size(), 0.0);
+  for (std::int64_t point = 0; point < domain.points(); ++point) {
+    const auto player = static_cast<std::size_t>(partition.player_of[static_cast<std::size_t>(point)]);
+    counts[player] += 1;
+    // Sums of indices are exact, so blocks of one column have the same middle to the bit.
+    std::vector<double> place = domain.is_grid() ? std::vector<double>(axes) : domain.position(point);
+    for (std::int64_t axis = domain.is_grid() ? domain.dimension() : 0, rest = point; axis-- > 0;) {
+      const int points = domain.shape()[static_cast<std::size_t>(axis)];
+      place[static_cast<std::size_t>(axis)] = static_cast<double>(rest % points);
+      rest /= points;
+    }
+    for (std::size_t axis = 0; axis < axes; ++axis) middles[player][axis] += place[axis];
+  }
+  for (std::size_t player = 0; player < middles.size(); ++player)
+    for (double& coordinate : middles[player]) coordinate /= counts[player];
+  return middles;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Partition::places(const Domain& domain) const {
+  const std::vector<std::vector<double>> middles = middles_of(*this, domain);
+  const std::size_t axes = static_cast<std::size_t>(domain.dimension());
+  std::vector<std::int64_t> codes(middles.size(), 0);
+  std::size_t cells = 1;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    std::vector<double> along;
+    for (const std::vector<double>& middle : middles) along.push_back(middle[axis]);
+    std::ranges::sort(along);
+    along.erase(std::ranges::unique(along).begin(), along.end());
+    cells *= along.size();
+    for (std::size_t player = 0; player < middles.size(); ++player) {
+      const auto rank =
+          static_cast<std::uint64_t>(std::ranges::lower_bound(along, middles[player][axis]) - along.begin());
+      for (std::size_t bit = 0; rank >> bit != 0; ++bit)
+        codes[player] |= static_cast<std::int64_t>((rank >> bit & 1) << (bit * axes + axes - 1 - axis));
+    }
+  }
+  if (cells == middles.size()) return codes;
+  std::vector<std::size_t> order(codes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t player) { return codes[player]; });
+  for (std::size_t rank = 0; rank < order.size(); ++rank) codes[order[rank]] = static_cast<std::int64_t>(rank);
+  return codes;
+}
+
 Readout::Readout(const std::vector<Term>& terms) {
   for (const Term& term : terms) {
     require(std::isfinite(term.weight), "target: weight=", term.weight, " (of point ", term.query.point, ", channel ",
@@ -132,15 +184,11 @@ double Readout::of(std::span<const double> output, std::int64_t points) const {
   return sum;
 }
 
-void CoalitionEngine::diagonal_slopes(double, std::span<double>) const {
-  throw std::logic_error("coalition engine: diagonal_slopes (it has none). Ask has_slopes() first.");
+void CoalitionEngine::slopes(std::span<const double>, std::span<double>) const {
+  throw std::logic_error("coalition engine: slopes (it has none). Ask has_slopes() first.");
 }
 
-void CoalitionEngine::mean_field_slopes(double, std::span<double>) const {
-  throw std::logic_error("coalition engine: mean_field_slopes (it has none). Ask has_slopes() first.");
-}
-
-void CoalitionEngine::mean_field_slopes(const Coalitions&, std::size_t, std::span<double>) const {
+void CoalitionEngine::mean_field_slopes(std::span<const double>, std::span<double>) const {
   throw std::logic_error("coalition engine: mean_field_slopes (it has none). Ask has_slopes() first.");
 }
 

@@ -32,6 +32,10 @@ struct Partition {
   static Partition graded(const Domain& domain, int players, double ratio);
   /// From one label per point. Labels are 0..players-1 and each occurs; otherwise throws InvalidArgument.
   static Partition from_labels(const Domain& domain, const std::vector<std::int64_t>& labels);
+
+  /// Game::places() of the players: the bits of the ranks of their middles along each axis, interleaved. Where the
+  /// players are no grid of middles (meshes, labels), the rank in that order.
+  std::vector<std::int64_t> places(const Domain& domain) const;
 };
 
 /// One number of an output field: its channel and its point.
@@ -95,13 +99,11 @@ class CoalitionEngine {
   /// Whether it has the slopes below; where it has not, the operator's own reverse passes have them. They throw
   /// std::logic_error then.
   virtual bool has_slopes() const { return false; }
-  /// ∂f/∂w_p at the constant w = t of f(w) = G(u_b + w ⊙ (u − u_b))(x*), for each point p: one reverse pass, on the
-  /// calling thread.
-  virtual void diagonal_slopes(double t, std::span<double> slopes) const;
+  /// ∂f/∂w_p of f(w) = G(u_b + w ⊙ (u − u_b))(x*) at a field of weights w, [points], for each point p: one reverse
+  /// pass, on the calling thread.
+  virtual void slopes(std::span<const double> weights, std::span<double> slopes) const;
   /// The same of the operator's mean-field closure (Operator::mean_field_at).
-  virtual void mean_field_slopes(double t, std::span<double> slopes) const;
-  /// The closure's slopes at w = 1_S for a row of the coalitions.
-  virtual void mean_field_slopes(const Coalitions& coalitions, std::size_t row, std::span<double> slopes) const;
+  virtual void mean_field_slopes(std::span<const double> weights, std::span<double> slopes) const;
   /// How many coalitions it likes to see in one call of a thread.
   virtual std::size_t batch() const = 0;
 };

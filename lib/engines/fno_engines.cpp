@@ -18,14 +18,11 @@ class FnoCoalitionEngine final : public CoalitionEngine {
     engine_->engine().values(subject_, *heads_, coalitions, first, values);
   }
   bool has_slopes() const override { return true; }
-  void diagonal_slopes(double t, std::span<double> slopes) const override {
-    engine_->slopes().diagonal(subject_, *heads_, t, slopes);
+  void slopes(std::span<const double> weights, std::span<double> slopes) const override {
+    engine_->slopes().of_input(subject_, *heads_, weights, slopes);
   }
-  void mean_field_slopes(double t, std::span<double> slopes) const override {
-    engine_->slopes().mean_field(subject_, *heads_, t, slopes);
-  }
-  void mean_field_slopes(const Coalitions& coalitions, std::size_t row, std::span<double> slopes) const override {
-    engine_->slopes().mean_field(subject_, *heads_, coalitions.row(row), slopes);
+  void mean_field_slopes(std::span<const double> weights, std::span<double> slopes) const override {
+    engine_->slopes().of_mean_field(subject_, *heads_, weights, slopes);
   }
   std::size_t batch() const override { return engine_->engine().batch(); }
 

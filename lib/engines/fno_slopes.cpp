@@ -70,6 +70,14 @@ class FnoSlopes::Pass {
     run(heads, shares, 2);
     return slopes_at_;
   }
+  /// The same where the first branch has a weight of its own at each place.
+  const std::vector<float>& run(const FnoEngine::Heads& heads, std::vector<float> first_shares) {
+    first_shares_ = std::move(first_shares);
+    mean_states_.resize(at(places_ * width_));
+    run(heads, {1, 1}, 2);
+    first_shares_.clear();
+    return slopes_at_;
+  }
   const AlignedFloats& towards() const { return towards_[0]; }
 
  private:
@@ -131,6 +139,22 @@ class FnoSlopes::Pass {
     }
   }
 
+  /// Of a branch in the mean at a place.
+  float share(std::size_t branch, Index place) const {
+    if (first_shares_.empty()) return shares_[branch];
+    return branch == 0 ? first_shares_[at(place)] : 1 - first_shares_[at(place)];
+  }
+
+  /// The coefficients of the mean of both branches' inputs of a block, whose weights differ from place to place.
+  void join_states(std::size_t layer) {
+    std::ranges::fill(mean_states_, 0.0F);
+    for (std::size_t branch = 0; branch < 2; ++branch)
+      for (Index place = 0; place < places_; ++place)
+        kernels_.add_scaled(share(branch, place), inputs_[layer][branch].data() + place * width_,
+                            mean_states_.data() + place * width_, width_);
+    transform(mean_states_, coefficients_);
+  }
+
   /// The coefficients of the branches' mean; a branch has one weight everywhere, so it is the mean of their
   /// coefficients.
   void join(std::size_t branch, const AlignedFloats& of_branch, AlignedFloats& mean) const {
@@ -138,25 +162,27 @@ class FnoSlopes::Pass {
     kernels_.add_scaled(shares_[branch], of_branch.data(), mean.data(), static_cast<Index>(mean.size()));
   }
 
+  /// The coefficients of these states, [places, width].
+  void transform(const AlignedFloats& states, AlignedFloats& coefficients) {
+    std::ranges::fill(coefficients, 0.0F);
+    const auto transform_line = [&](Index line, float* to, Index stride) {
+      for (Index orbit = 0; orbit < last_.orbits; ++orbit)
+        kernels_.gather(last_, orbit, 1, 1, width_, states.data() + (line * engine_.line_places() + 4 * orbit) * width_,
+                        to, stride);
+    };
+    if (!engine_.plane()) return transform_line(0, coefficients.data(), stride_);
+    const Index size = last_.rows * width_;
+    for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
+      std::fill_n(lines_.data(), 4 * size, 0.0F);
+      for (Index line = 0; line < 4; ++line) transform_line(4 * orbit + line, lines_.data() + line * size, width_);
+      kernels_.gather(first_, orbit, 1, last_.rows, width_, lines_.data(), coefficients.data(), stride_);
+    }
+  }
+
   void transform_input() {
+    if (!first_shares_.empty()) return join_states(0);
     for (std::size_t branch = 0; branch < branches_; ++branch) {
-      std::ranges::fill(other_coefficients_, 0.0F);
-      const float* states = inputs_[0][branch].data();
-      const auto transform = [&](Index line, float* to, Index stride) {
-        for (Index orbit = 0; orbit < last_.orbits; ++orbit)
-          kernels_.gather(last_, orbit, 1, 1, width_, states + (line * engine_.line_places() + 4 * orbit) * width_, to,
-                          stride);
-      };
-      if (!engine_.plane()) {
-        transform(0, other_coefficients_.data(), stride_);
-      } else {
-        const Index size = last_.rows * width_;
-        for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
-          std::fill_n(lines_.data(), 4 * size, 0.0F);
-          for (Index line = 0; line < 4; ++line) transform(4 * orbit + line, lines_.data() + line * size, width_);
-          kernels_.gather(first_, orbit, 1, last_.rows, width_, lines_.data(), other_coefficients_.data(), stride_);
-        }
-      }
+      transform(inputs_[0][branch], other_coefficients_);
       join(branch, other_coefficients_, coefficients_);
     }
   }
@@ -180,8 +206,9 @@ class FnoSlopes::Pass {
                       scratch_.data());
       };
       engine_.run_lines(mixed.data(), other_coefficients_.data(), stride_, lines_.data(), run_line);
-      join(branch, other_coefficients_, coefficients_);
+      if (first_shares_.empty()) join(branch, other_coefficients_, coefficients_);
     }
+    if (!first_shares_.empty()) join_states(layer + 1);
   }
 
   /// What the coefficients want of the states they were taken from: to the slopes and to the cotangents of the
@@ -196,8 +223,15 @@ class FnoSlopes::Pass {
         slopes_at_[at(tile.place + i)] +=
             kernels_.dot_difference(tile_.mean.data() + i * width_, inputs_[layer][0].data() + from + i * width_,
                                     inputs_[layer][1].data() + from + i * width_, width_);
-    for (std::size_t branch = 0; branch < branches_; ++branch)
-      kernels_.add_scaled(shares_[branch], tile_.mean.data(), towards_[branch].data() + from, size);
+    for (std::size_t branch = 0; branch < branches_; ++branch) {
+      if (first_shares_.empty()) {
+        kernels_.add_scaled(shares_[branch], tile_.mean.data(), towards_[branch].data() + from, size);
+        continue;
+      }
+      for (Index i = 0; i < 4 * tile.orbits; ++i)
+        kernels_.add_scaled(share(branch, tile.place + i), tile_.mean.data() + i * width_,
+                            towards_[branch].data() + from + i * width_, width_);
+    }
   }
 
   /// From the cotangents of a block's outputs to those of its inputs, and of its mixed coefficients.
@@ -268,7 +302,7 @@ class FnoSlopes::Pass {
         values[branch] += static_cast<double>(activated[at(w)]) * static_cast<double>(head.third[at(w)]);
 
       AlignedFloats back = head.third;
-      for (float& number : back) number *= shares_[branch];
+      for (float& number : back) number *= share(branch, head.place);
       kernels_.quick_gelu_slope(last.data(), back.data(), wide);
       AlignedFloats of_joined(at(joint)), of_row(at(width_));
       transposed_product(head.second.data(), joint, wide, back.data(), of_joined.data());
@@ -298,11 +332,13 @@ class FnoSlopes::Pass {
   const Index width_, hidden_width_, places_, stride_;
   const LineBasis first_, last_;
   std::array<float, 2> shares_{1, 0};
+  std::vector<float> first_shares_;  ///< [places]; empty where a branch has one share everywhere
   std::size_t branches_ = 1;
   std::vector<Branches> inputs_;      ///< [blocks]: states that go into each block
   std::vector<AlignedFloats> mixed_;  ///< [blocks − 1]: mixed coefficients of each block but the last
   Branches towards_;                  ///< cotangents of the states the reverse pass has come to
   AlignedFloats coefficients_, other_coefficients_, lines_, scratch_;
+  AlignedFloats mean_states_;     ///< [places, width]
   std::vector<float> slopes_at_;  ///< [places]
   Buffers tile_;
 };
@@ -334,20 +370,27 @@ FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), frequencies_(en
   lifting1_ = transposed(engine.lifting1_, engine.lifting_width(), width);
 }
 
-template <typename ShownFirst>
-void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
-                           std::array<float, 2> shares, const ShownFirst& shown_first, std::span<double> slopes) const {
+void FnoSlopes::of_mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
+                              std::span<const double> weights, std::span<double> slopes) const {
+  const bool mask = std::ranges::all_of(weights, [](double weight) { return weight == 0 || weight == 1; });
+  // Of a mask the first branch has the state that it takes, so that the second one has no share anywhere.
+  const auto shown_first = [&](Index point) { return !mask || weights[at(point)] == 1; };
   const Index width = engine_.width_, places = engine_.places();
   const auto pass = this->pass();
+  std::vector<float> shares(at(places), 1);
   for (Index place = 0; place < places; ++place) {
     const Index point = engine_.point_of_[at(place)];
+    if (point >= 0 && !mask) shares[at(place)] = static_cast<float>(weights[at(point)]);
     for (Index branch = 0; branch < 2; ++branch) {
       const bool shown = point >= 0 && shown_first(point) == (branch == 0);
       const Index row = point < 0 ? engine_.row_of_padding() : engine_.row_of(point, shown);
       std::copy_n(subject.tables.states.data() + row * width, width, pass->states(at(branch)).data() + place * width);
     }
   }
-  const std::vector<float>& at_places = pass->run(heads, shares);
+  const auto same = static_cast<float>(mask ? 1 : weights.front());
+  const bool uniform = mask || std::ranges::all_of(weights, [&](double weight) { return weight == weights.front(); });
+  const std::vector<float>& at_places =
+      uniform ? pass->run(heads, std::array{same, 1 - same}) : pass->run(heads, std::move(shares));
   for (Index place = 0; place < places; ++place) {
     const Index point = engine_.point_of_[at(place)];
     if (point < 0) continue;
@@ -356,26 +399,16 @@ void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::H
   }
 }
 
-void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, double t,
-                           std::span<double> slopes) const {
-  const auto weight = static_cast<float>(t);
-  mean_field(
-      subject, heads, {weight, 1 - weight}, [](Index) { return true; }, slopes);
-}
-
-void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
-                           std::span<const std::uint64_t> coalition, std::span<double> slopes) const {
-  const auto taken = [&](Index point) { return contains(coalition, subject.player_of[at(point)]); };
-  mean_field(subject, heads, {1, 0}, taken, slopes);
-}
-
-void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, double t,
-                         std::span<double> slopes) const {
+void FnoSlopes::of_input(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
+                         std::span<const double> weights, std::span<double> slopes) const {
   const Index width = engine_.width_, places = engine_.places(), points = engine_.grid_.points();
   const Index channels = engine_.weights_.in_channels, rows = engine_.lifted_rows();
-  // The field u_b + t·(u − u_b), lifted.
+  // The field u_b + w ⊙ (u − u_b), lifted.
   std::vector<double> field(subject.shown.size());
-  for (std::size_t i = 0; i < field.size(); ++i) field[i] = (1 - t) * subject.hidden[i] + t * subject.shown[i];
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    const double weight = weights[i % weights.size()];
+    field[i] = (1 - weight) * subject.hidden[i] + weight * subject.shown[i];
+  }
   AlignedFloats middle, lifted;
   engine_.lift(engine_.entries(field), middle, lifted);
   const auto pass = this->pass();

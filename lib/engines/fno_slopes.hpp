@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,26 +18,20 @@ class FnoSlopes {
   explicit FnoSlopes(const FnoEngine& engine);
   ~FnoSlopes();
 
-  /// ∂f/∂w_p at the constant w = t of f(w) = G(u_b + w ⊙ (u − u_b))(x*), [points]. Cost: about three coalitions.
-  void diagonal(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, double t,
+  /// ∂f/∂w_p at a field of weights w, [points], of f(w) = G(u_b + w ⊙ (u − u_b))(x*): [points]. Cost: about three
+  /// coalitions.
+  void of_input(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, std::span<const double> weights,
                 std::span<double> slopes) const;
-  /// The same of the mean-field closure, Operator::mean_field_at. Cost: about five coalitions.
-  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, double t,
-                  std::span<double> slopes) const;
-  /// The same of the closure at w = 1_S. Nothing flows back through the states that the mask leaves out, so it costs
-  /// less: about four coalitions.
-  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
-                  std::span<const std::uint64_t> coalition, std::span<double> slopes) const;
+  /// The same of the mean-field closure, Operator::mean_field_at. Cost: about five coalitions where all weights are
+  /// the same, and six where they differ. At w = 1_S nothing flows back through the states that the mask leaves out, so
+  /// it costs about four.
+  void of_mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, std::span<const double> weights,
+                     std::span<double> slopes) const;
 
  private:
   class Pass;
 
   auto pass() const;
-  /// Two branches with these weights; at a point that is `shown_first` the first branch has the input.
-  template <typename ShownFirst>
-  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, std::array<float, 2> shares,
-                  const ShownFirst& shown_first, std::span<double> slopes) const;
-
   /// Transposed weights.
   struct Block {
     AlignedFloats skip, mlp0, mlp1, spectral;

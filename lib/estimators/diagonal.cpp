@@ -48,8 +48,8 @@ namespace {
 /// error.
 class DiagonalIntegral final : public Estimator {
  public:
-  /// [K, n] at K nodes.
-  using Gradients = std::vector<double> (CountedGame::*)(std::span<const double> nodes);
+  /// [K, n] at K points.
+  using Gradients = std::vector<double> (CountedGame::*)(std::string_view who, std::span<const double> points);
 
   /// `name` and `summary` must outlive the estimator. Throws InvalidArgument unless 1 <= nodes <= 1000.
   DiagonalIntegral(std::string_view name, std::string_view summary, Gradients gradients, Rule rule, int nodes)
@@ -70,7 +70,8 @@ class DiagonalIntegral final : public Estimator {
   Budget minimum(int) const override { return {2}; }
   Attribution estimate(CountedGame& game, Rng&) const override {
     Attribution attribution{.empty = game.empty(), .grand = game.grand()};
-    attribution.values = quadrature_.integral((game.*gradients_)(quadrature_.nodes));
+    attribution.values =
+        quadrature_.integral((game.*gradients_)(name_, on_diagonal(quadrature_.nodes, game.players())));
     return attribution;
   }
 
@@ -88,7 +89,7 @@ std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes) {
       midpoint ? "integrated_gradients" : "integrated_gradients_gauss_legendre",
       midpoint ? "gradients along the straight path, midpoint rule (Sundararajan, Taly, Yan 2017)"
                : "gradients along the straight path, Gauss-Legendre rule (Sundararajan, Taly, Yan 2017)",
-      &CountedGame::diagonal_gradients, rule, nodes);
+      &CountedGame::gradients, rule, nodes);
 }
 
 std::unique_ptr<Estimator> integrated_gradients() {

@@ -130,7 +130,7 @@ class Pairs {
       coalitions.append_complement(coalitions.row(row));
       joined.insert(joined.end(), {t, 1 - t});
     }
-    const std::vector<double> slopes = game_.coalition_slopes(coalitions);
+    const std::vector<double> slopes = game_.charged_gradients("two_level", corners(coalitions));
 
     Coalitions asked(game_.players());  // of each pair: S and its complement, then both without or with each player
     for (std::int64_t pair = 0; pair < count; ++pair) {
@@ -229,7 +229,7 @@ class TwoLevel final : public Estimator {
     }
     const Quadrature nodes = quadrature(Rule::gauss_legendre, mean_nodes, name());
     Attribution attribution{.empty = game.empty(), .grand = game.grand()};
-    const std::vector<double> mean_slopes = game.mean_slopes(nodes.nodes);
+    const std::vector<double> mean_slopes = game.charged_gradients(name(), on_diagonal(nodes.nodes, players));
 
     const std::vector<Player> tried =
         Pairs(game, nodes, mean_slopes, rng, 1).pilot(pilot_pairs, pilot_players(players));

@@ -30,7 +30,7 @@ constexpr int most_rounds = 8;
 ///
 /// It asks the game for v(∅) and v(N) when it is made, and keeps them. A number that is too large for the unit throws
 /// Outgrown: the work has to begin again, after rescale().
-class WatchedGame final : public Game, public CoalitionSlopes {
+class WatchedGame final : public Game, public Extension {
  public:
   struct Outgrown {
     int exponent;  ///< of the unit that suits the number
@@ -44,14 +44,10 @@ class WatchedGame final : public Game, public CoalitionSlopes {
     scale_.see(ends_);
   }
   int players() const override { return game_.players(); }
-  const CoalitionSlopes* slopes() const override { return game_.slopes() == nullptr ? nullptr : this; }
-  std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
-    charged_ += static_cast<std::int64_t>(coalitions.size()) * pass_cost();
-    return scaled(game_.slopes()->coalition_slopes(coalitions));
-  }
-  std::vector<double> mean_slopes(std::span<const double> nodes) const override {
-    charged_ += static_cast<std::int64_t>(nodes.size()) * pass_cost();
-    return scaled(game_.slopes()->mean_slopes(nodes));
+  const Extension* extension() const override { return game_.slopes() == nullptr ? nullptr : this; }
+  std::vector<double> gradients(std::span<const double> points) const override {
+    charged_ += static_cast<std::int64_t>(points.size()) / players() * pass_cost();
+    return scaled(game_.slopes()->gradients(points));
   }
   std::int64_t pass_cost() const override { return game_.slopes()->pass_cost(); }
 

@@ -59,7 +59,7 @@ double dimension_of_sum(double variance_a, double dimension_a, double variance_b
 struct ReferenceSettings {
   double relative_error = 0.01;  ///< ‖standard errors‖₂ / ‖values‖₂
   /// Forward equivalents of the game, those of discarded samples among them: an evaluation is 1, a reverse pass
-  /// CoalitionSlopes::pass_cost().
+  /// Extension::pass_cost().
   std::int64_t max_evaluations = std::int64_t{1} << 20;
   int exact_players = 16;  ///< up to here all coalitions are enumerated; at most 24
 };

@@ -28,9 +28,9 @@ class RepeatedGame final : public Game {
 
   int players() const override { return game_.players(); }
   std::string path() const override { return game_.path(); }
-  const DifferentiableGame* differentiable() const override { return game_.differentiable(); }
-  const MeanField* mean_field() const override { return game_.mean_field(); }
-  const CoalitionSlopes* slopes() const override { return game_.slopes(); }
+  const Extension* extension() const override { return game_.extension(); }
+  const Extension* mean_field() const override { return game_.mean_field(); }
+  std::vector<std::int64_t> places() const override { return game_.places(); }
 
   /// Asks the game for that coalition again, alone. Nothing where no such coalition was asked for, or where the values
   /// differ by at most a millionth of the largest value that was seen: what float32 may make of another batch. To be

@@ -144,7 +144,10 @@ class Conformance {
                      .empty = counted.empty(),
                      .grand = counted.grand()},
                     {.values = [&counted](const Coalitions& asked) { return counted.values(asked); },
-                     .gradients = [&counted](std::span<const double> t) { return counted.diagonal_gradients(t); }});
+                     .gradients =
+                         [&counted](std::span<const double> t) {
+                           return counted.gradients("integrated_gradients", on_diagonal(t, counted.players()));
+                         }});
   }
 
   Values values_of(const Values& table, std::int64_t budget = half, std::uint64_t seed = 1) {

@@ -24,7 +24,7 @@ struct CellIntegral {
   double slope = 0;  ///< its derivative by the height
 };
 
-class BurgersGame final : public DifferentiableGame {
+class BurgersGame final : public Game, public Extension {
  public:
   explicit BurgersGame(BurgersProblem problem)
       : problem_(std::move(problem)), deviation_(std::sqrt(2 * problem_.viscosity * problem_.time)) {
@@ -59,13 +59,15 @@ class BurgersGame final : public DifferentiableGame {
     return values;
   }
 
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+  const Extension* extension() const override { return this; }
+
+  std::vector<double> gradients(std::span<const double> points) const override {
     const std::size_t n = cells();
-    std::vector<double> gradients(nodes.size() * n), masses(n), mass_slopes(n);
-    for (std::size_t node = 0; node < nodes.size(); ++node) {
+    std::vector<double> gradients(points.size()), masses(n), mass_slopes(n);
+    for (std::size_t first = 0; first < points.size(); first += n) {
       double level = 1, weighted = 0, mass = left_;
       for (std::size_t k = 0; k < n; ++k) {
-        const double height = nodes[node] * problem_.heights[k];
+        const double height = points[first + k] * problem_.heights[k];
         const CellIntegral cell = over_cell(k, height);
         masses[k] = level * cell.integral;
         mass_slopes[k] = level * cell.slope;
@@ -78,10 +80,10 @@ class BurgersGame final : public DifferentiableGame {
       // A higher field in cell k lowers the level of all that is to its right.
       double mass_right = level * right_, weighted_right = 0;
       for (std::size_t k = n; k-- > 0;) {
-        const double height = nodes[node] * problem_.heights[k], lowering = width(k) / (2 * problem_.viscosity);
+        const double height = points[first + k] * problem_.heights[k], lowering = width(k) / (2 * problem_.viscosity);
         const double by_weighted = masses[k] + height * mass_slopes[k] - lowering * weighted_right;
         const double by_mass = mass_slopes[k] - lowering * mass_right;
-        gradients[node * n + k] = problem_.heights[k] * (by_weighted - value * by_mass) / mass;
+        gradients[first + k] = problem_.heights[k] * (by_weighted - value * by_mass) / mass;
         mass_right += masses[k];
         weighted_right += height * masses[k];
       }
@@ -115,7 +117,7 @@ class BurgersGame final : public DifferentiableGame {
 
 }  // namespace
 
-std::unique_ptr<DifferentiableGame> burgers_game(BurgersProblem problem) {
+std::unique_ptr<Game> burgers_game(BurgersProblem problem) {
   require(!problem.heights.empty() && problem.heights.size() <= Coalitions::max_players,
           "burgers_game: heights=", problem.heights.size(), " (needs 1..", Coalitions::max_players,
           "). Give the initial field in each cell.");

@@ -21,7 +21,7 @@ struct BurgersProblem {
 /// integral of Gaussians over each cell. Cost: O(n) a coalition, no special functions. Gradients are of f(a) = u(x*, t)
 /// started from Σ a_k height_k 1_k, analytic, O(n) a node. Throws InvalidArgument unless edges increase, there is a
 /// height a cell, viscosity and time are positive and all is finite.
-std::unique_ptr<DifferentiableGame> burgers_game(BurgersProblem problem);
+std::unique_ptr<Game> burgers_game(BurgersProblem problem);
 
 /// Cells of different sizes on [0, 1], heights in [-1, 2).
 std::unique_ptr<Game> random_burgers_game(int players, Rng& rng);

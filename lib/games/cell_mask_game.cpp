@@ -104,7 +104,7 @@ void MaskedOperator::mean_field_slopes(std::size_t count, const Weigh& weigh, co
 
 namespace {
 
-class CellMaskGame final : public DifferentiableGame, public MeanField, public CoalitionSlopes {
+class CellMaskGame final : public Game {
  public:
   CellMaskGame(const Operator& op, MaskedOperator masked, Partition partition, Readout readout)
       : operator_(op), masked_(std::move(masked)), partition_(std::move(partition)), readout_(std::move(readout)) {}
@@ -118,39 +118,34 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
     return masked_.values(coalitions.size(), mask_of(coalitions));
   }
 
-  const DifferentiableGame* differentiable() const override { return masked_.has_gradients() ? this : nullptr; }
+  const Extension* extension() const override { return masked_.has_gradients() ? &of_input_ : nullptr; }
+  const Extension* mean_field() const override { return masked_.has_mean_field() ? &of_mean_field_ : nullptr; }
 
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    return by_engine(
-        nodes.size(), &MaskedOperator::slopes, MaskedOperator::constant(nodes),
-        [&](std::size_t node, std::span<double> slopes) { engine()->diagonal_slopes(nodes[node], slopes); });
-  }
-
-  const MeanField* mean_field() const override { return masked_.has_mean_field() ? this : nullptr; }
-
-  std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
-    return by_engine(
-        nodes.size(), &MaskedOperator::mean_field_slopes, MaskedOperator::constant(nodes),
-        [&](std::size_t node, std::span<double> slopes) { engine()->mean_field_slopes(nodes[node], slopes); });
-  }
-
-  /// Those of the closure where there is one: a hard mask is far from the diagonal, and it knows both states of a cell.
-  const CoalitionSlopes* slopes() const override {
-    return masked_.has_gradients() || masked_.has_mean_field() ? this : nullptr;
-  }
-
-  std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
-    if (!masked_.has_mean_field()) return by_operator(coalitions.size(), &MaskedOperator::slopes, mask_of(coalitions));
-    return by_engine(
-        coalitions.size(), &MaskedOperator::mean_field_slopes, mask_of(coalitions),
-        [&](std::size_t row, std::span<double> slopes) { engine()->mean_field_slopes(coalitions, row, slopes); });
-  }
-  std::vector<double> mean_slopes(std::span<const double> nodes) const override {
-    return masked_.has_mean_field() ? mean_field_gradients(nodes) : diagonal_gradients(nodes);
-  }
-  std::int64_t pass_cost() const override { return masked_.has_mean_field() ? 6 : 3; }
+  std::vector<std::int64_t> places() const override { return partition_.places(masked_.domain()); }
 
  private:
+  using OfOperator = void (MaskedOperator::*)(std::size_t, const MaskedOperator::Weigh&,
+                                              const MaskedOperator::UseSlopes&) const;
+  using OfEngine = void (CoalitionEngine::*)(std::span<const double>, std::span<double>) const;
+
+  /// One of the two functions of the players' weights.
+  class Slopes final : public Extension {
+   public:
+    Slopes(const CellMaskGame& game, OfEngine of_engine, OfOperator of_operator, std::int64_t pass_cost)
+        : game_(game), of_engine_(of_engine), of_operator_(of_operator), pass_cost_(pass_cost) {}
+
+    std::vector<double> gradients(std::span<const double> points) const override {
+      return game_.gradients(points, of_engine_, of_operator_);
+    }
+    std::int64_t pass_cost() const override { return pass_cost_; }
+
+   private:
+    const CellMaskGame& game_;
+    OfEngine of_engine_;
+    OfOperator of_operator_;
+    std::int64_t pass_cost_;
+  };
+
   std::vector<double> engine_values(const Coalitions& coalitions) const {
     std::vector<double> values(coalitions.size());
     const CoalitionEngine& engine = *this->engine();
@@ -179,35 +174,30 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
     };
   }
 
-  using Slopes = void (MaskedOperator::*)(std::size_t, const MaskedOperator::Weigh&,
-                                          const MaskedOperator::UseSlopes&) const;
-  /// [count, n], by the operator's own reverse passes.
-  std::vector<double> by_operator(std::size_t count, Slopes slopes, const MaskedOperator::Weigh& weigh) const {
-    std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
-    (masked_.*slopes)(count, weigh, [&](std::size_t index, std::span<const double> of_points) {
-      add_to_players(of_points, index, gradients);
+  /// By the engine on all threads, where there is one that has slopes, else by the operator's own reverse passes.
+  std::vector<double> gradients(std::span<const double> points, OfEngine of_engine, OfOperator of_operator) const {
+    const auto n = static_cast<std::size_t>(players());
+    std::vector<double> gradients(points.size(), 0.0);
+    const auto weigh = [&](std::size_t index, std::span<double> weights) {
+      for (std::size_t point = 0; point < weights.size(); ++point)
+        weights[point] = points[index * n + static_cast<std::size_t>(partition_.player_of[point])];
+    };
+    const auto use = [&](std::size_t index, std::span<const double> slopes) {
+      for (std::size_t point = 0; point < slopes.size(); ++point)
+        gradients[index * n + static_cast<std::size_t>(partition_.player_of[point])] += slopes[point];
+    };
+    const CoalitionEngine* engine = this->engine();
+    if (engine == nullptr || !engine->has_slopes()) {
+      (masked_.*of_operator)(points.size() / n, weigh, use);
+      return gradients;
+    }
+    parallel_for(points.size() / n, [&](std::size_t index) {
+      std::vector<double> weights(partition_.player_of.size()), slopes(weights.size());
+      weigh(index, weights);
+      (engine->*of_engine)(weights, slopes);
+      use(index, slopes);
     });
     return gradients;
-  }
-
-  /// The same from compute(index, slopes of the points) on all threads, where there is an engine that has slopes.
-  template <typename Compute>
-  std::vector<double> by_engine(std::size_t count, Slopes slopes_otherwise, const MaskedOperator::Weigh& weigh,
-                                const Compute& compute) const {
-    if (engine() == nullptr || !engine()->has_slopes()) return by_operator(count, slopes_otherwise, weigh);
-    std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
-    parallel_for(count, [&](std::size_t index) {
-      std::vector<double> slopes(partition_.player_of.size());
-      compute(index, slopes);
-      add_to_players(slopes, index, gradients);
-    });
-    return gradients;
-  }
-
-  /// Adds the slopes of each player's points to the row with that number.
-  void add_to_players(std::span<const double> slopes, std::size_t row, std::vector<double>& gradients) const {
-    double* of_row = gradients.data() + row * static_cast<std::size_t>(players());
-    for (std::size_t point = 0; point < slopes.size(); ++point) of_row[partition_.player_of[point]] += slopes[point];
   }
 
   const Operator& operator_;
@@ -216,6 +206,8 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   Readout readout_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<CoalitionEngine> engine_;
+  Slopes of_input_{*this, &CoalitionEngine::slopes, &MaskedOperator::slopes, 3};
+  Slopes of_mean_field_{*this, &CoalitionEngine::mean_field_slopes, &MaskedOperator::mean_field_slopes, 6};
 };
 
 }  // namespace

@@ -49,6 +49,10 @@ double random_cell(int players, Rng& rng) { return static_cast<double>(1 + rng.b
 
 }  // namespace
 
+double Measure::of(std::span<const double> point) const {
+  return std::inner_product(point.begin(), point.end(), cells_.begin(), 0.0);
+}
+
 Measure random_measure(int players, Rng& rng) {
   std::vector<double> cells(static_cast<std::size_t>(players));
   for (double& cell : cells) cell = random_cell(players, rng);
@@ -76,13 +80,13 @@ class FunctionOfMeasure final : public SolvedGame {
         total_(measure_.total()),
         f_(std::move(f)),
         shapley_values_(std::move(shapley_values)),
-        extension_(*this, [this](double t, std::span<double> slopes) {
-          const double slope = f_.slope(t * total_);
+        extension_(measure_.players(), [this](std::span<const double> point, std::span<double> slopes) {
+          const double slope = f_.slope(measure_.of(point));
           for (std::size_t player = 0; player < slopes.size(); ++player) slopes[player] = measure_[player] * slope;
         }) {}
 
   int players() const override { return measure_.players(); }
-  const DifferentiableGame* differentiable() const override { return &extension_; }
+  const Extension* extension() const override { return &extension_; }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values = measure_.of(coalitions);
@@ -115,7 +119,7 @@ class FunctionOfMeasure final : public SolvedGame {
   double total_;
   ScalarFunction f_;
   std::function<std::vector<double>()> shapley_values_;
-  DiagonalExtension extension_;
+  SmoothExtension extension_;
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,8 @@ class Measure {
   double inner_product(const Measure& other) const;
   /// μ(S) for each row.
   std::vector<double> of(const Coalitions& coalitions) const;
+  /// Σ_k a_k μ(B_k) of a point of the cube.
+  double of(std::span<const double> point) const;
 
  private:
   std::vector<double> cells_;
@@ -62,26 +66,26 @@ struct ScalarFunction {
 std::unique_ptr<SolvedGame> function_of_measure(Measure measure, ScalarFunction f,
                                                 std::function<std::vector<double>()> shapley_values);
 
-/// The gradients of a game beside its values, for games that are not made as differentiable ones. Refers to the game.
-class DiagonalExtension final : public DifferentiableGame {
+/// A game's smooth extension, whose gradients a function writes.
+class SmoothExtension final : public Extension {
  public:
-  /// `gradient(t, slopes)` adds ∂f/∂a_i(t, …, t) to zeros, [n].
-  DiagonalExtension(const Game& game, std::function<void(double t, std::span<double> slopes)> gradient)
-      : game_(game), gradient_(std::move(gradient)) {}
+  /// `gradient(point, slopes)` adds ∂F/∂a_i at the point, [n], to zeros, [n].
+  using Gradient = std::function<void(std::span<const double> point, std::span<double> slopes)>;
+  SmoothExtension(int players, Gradient gradient, std::int64_t pass_cost = 3)
+      : players_(static_cast<std::size_t>(players)), gradient_(std::move(gradient)), pass_cost_(pass_cost) {}
 
-  int players() const override { return game_.players(); }
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return game_.values(coalitions); }
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    const auto n = static_cast<std::size_t>(players());
-    std::vector<double> gradients(nodes.size() * n, 0.0);
-    for (std::size_t node = 0; node < nodes.size(); ++node)
-      gradient_(nodes[node], std::span(gradients).subspan(node * n, n));
+  std::vector<double> gradients(std::span<const double> points) const override {
+    std::vector<double> gradients(points.size(), 0.0);
+    for (std::size_t first = 0; first < points.size(); first += players_)
+      gradient_(points.subspan(first, players_), std::span(gradients).subspan(first, players_));
     return gradients;
   }
+  std::int64_t pass_cost() const override { return pass_cost_; }
 
  private:
-  const Game& game_;
-  std::function<void(double, std::span<double>)> gradient_;
+  std::size_t players_;
+  Gradient gradient_;
+  std::int64_t pass_cost_;
 };
 
 }  // namespace opshap::games

@@ -299,7 +299,7 @@ std::vector<double> graded_centres(int count, double extent, double ratio) {
 namespace {
 
 /// Players who hold shares of masks: a row of `shares` each.
-class SmoothOperatorGame final : public DifferentiableGame {
+class SmoothOperatorGame final : public Game, public Extension {
  public:
   SmoothOperatorGame(MaskedOperator masked, PartitionOfUnity masks, SparseRows shares)
       : masked_(std::move(masked)), masks_(std::move(masks)), shares_(std::move(shares)) {}
@@ -307,30 +307,36 @@ class SmoothOperatorGame final : public DifferentiableGame {
   int players() const override { return static_cast<int>(shares_.rows()); }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
-    std::vector<double> held(static_cast<std::size_t>(masks_.masks()));
-    return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
-      std::ranges::fill(held, 0.0);
-      const auto row = coalitions.row(index);
-      for (int player = 0; player < players(); ++player) {
-        if (contains(row, player)) shares_.add_to(held, static_cast<std::size_t>(player));
-      }
-      masks_.combine(held, weights);
-    });
+    const std::vector<double> points = corners(coalitions);
+    return masked_.values(coalitions.size(), weights_at(points));
   }
 
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+  const Extension* extension() const override { return masked_.has_gradients() ? this : nullptr; }
+
+  std::vector<double> gradients(std::span<const double> points) const override {
     const std::size_t n = shares_.rows();
-    std::vector<double> gradients(nodes.size() * n), along_masks(static_cast<std::size_t>(masks_.masks()));
-    masked_.slopes(nodes.size(), MaskedOperator::constant(nodes),
-                   [&](std::size_t node, std::span<const double> slopes) {
-                     masks_.integrate(slopes, along_masks);
-                     for (std::size_t player = 0; player < n; ++player)
-                       gradients[node * n + player] = shares_.dot(player, along_masks);
-                   });
+    std::vector<double> gradients(points.size()), along_masks(static_cast<std::size_t>(masks_.masks()));
+    masked_.slopes(points.size() / n, weights_at(points), [&](std::size_t index, std::span<const double> slopes) {
+      masks_.integrate(slopes, along_masks);
+      for (std::size_t player = 0; player < n; ++player)
+        gradients[index * n + player] = shares_.dot(player, along_masks);
+    });
     return gradients;
   }
 
  private:
+  /// The masks, each by what the players hold of it. Refers to the points.
+  MaskedOperator::Weigh weights_at(std::span<const double> points) const {
+    return [this, points, held = std::vector<double>(static_cast<std::size_t>(masks_.masks()))](
+               std::size_t index, std::span<double> weights) mutable {
+      std::ranges::fill(held, 0.0);
+      const std::size_t n = shares_.rows();
+      for (std::size_t player = 0; player < n; ++player)
+        if (points[index * n + player] != 0) shares_.add_to(held, player, points[index * n + player]);
+      masks_.combine(held, weights);
+    };
+  }
+
   MaskedOperator masked_;
   PartitionOfUnity masks_;
   SparseRows shares_;

@@ -39,7 +39,7 @@ Known known_of(const Kind& kind) {
   Rng rng(1, kind.name);
   const auto game = kind.random(3, rng);
   const auto* solved = dynamic_cast<const SolvedGame*>(game.get());
-  const bool gradients = game->differentiable() != nullptr;
+  const bool gradients = game->extension() != nullptr;
   const bool closed_form = solved != nullptr && solved->aumann_shapley_values().has_value();
   return {.shapley = solved != nullptr,
           .aumann_shapley = closed_form || (gradients && kind.properties.limit == Limit::aumann_shapley),

@@ -47,7 +47,7 @@ std::vector<std::string> names();
 struct Known {
   bool shapley = false;         ///< a SolvedGame
   bool aumann_shapley = false;  ///< by SolvedGame::aumann_shapley_values, or as the integral of the gradients
-  bool gradients = false;       ///< a DifferentiableGame
+  bool gradients = false;       ///< an Extension
 };
 
 /// Of a small random instance; nothing for games that need an operator.

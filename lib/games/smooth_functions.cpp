@@ -14,13 +14,17 @@ namespace {
 class BilinearGame final : public SolvedGame {
  public:
   explicit BilinearGame(std::vector<std::pair<Measure, Measure>> terms)
-      : terms_(std::move(terms)), extension_(*this, [this](double t, std::span<double> slopes) {
-          const std::vector<double> halves = shapley_values();
-          for (std::size_t player = 0; player < slopes.size(); ++player) slopes[player] = 2 * t * halves[player];
+      : terms_(std::move(terms)),
+        extension_(players(), [this](std::span<const double> point, std::span<double> slopes) {
+          for (const auto& [left, right] : terms_) {
+            const double of_left = left.of(point), of_right = right.of(point);
+            for (std::size_t player = 0; player < slopes.size(); ++player)
+              slopes[player] += left[player] * of_right + right[player] * of_left;
+          }
         }) {}
 
   int players() const override { return terms_.front().first.players(); }
-  const DifferentiableGame* differentiable() const override { return &extension_; }
+  const Extension* extension() const override { return &extension_; }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), 0.0);
@@ -48,7 +52,7 @@ class BilinearGame final : public SolvedGame {
 
  private:
   std::vector<std::pair<Measure, Measure>> terms_;
-  DiagonalExtension extension_;
+  SmoothExtension extension_;
 };
 
 }  // namespace
@@ -75,15 +79,18 @@ namespace {
 class ProductOfMeasures final : public SolvedGame {
  public:
   explicit ProductOfMeasures(std::vector<Measure> factors)
-      : factors_(std::move(factors)), extension_(*this, [this](double t, std::span<double> slopes) {
-          const double scale =
-              static_cast<double>(factors_.size()) * std::pow(t, static_cast<double>(factors_.size()) - 1);
-          const std::vector<double> shares = *aumann_shapley_values();
-          for (std::size_t player = 0; player < slopes.size(); ++player) slopes[player] = scale * shares[player];
+      : factors_(std::move(factors)),
+        extension_(players(), [this](std::span<const double> point, std::span<double> slopes) {
+          for (std::size_t l = 0; l < factors_.size(); ++l) {
+            double others = 1;
+            for (std::size_t m = 0; m < factors_.size(); ++m) others *= m == l ? 1 : factors_[m].of(point);
+            for (std::size_t player = 0; player < slopes.size(); ++player)
+              slopes[player] += others * factors_[l][player];
+          }
         }) {}
 
   int players() const override { return factors_.front().players(); }
-  const DifferentiableGame* differentiable() const override { return &extension_; }
+  const Extension* extension() const override { return &extension_; }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), 1.0);
@@ -180,7 +187,7 @@ class ProductOfMeasures final : public SolvedGame {
   }
 
   std::vector<Measure> factors_;
-  DiagonalExtension extension_;
+  SmoothExtension extension_;
 };
 
 }  // namespace

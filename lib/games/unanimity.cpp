@@ -56,18 +56,19 @@ namespace {
 /// How many coalitions are turned into columns at a time: their columns stay in the caches for thousands of players.
 constexpr std::size_t block = 512;
 
-class UnanimitySum final : public SolvedGame, public MeanField, public CoalitionSlopes {
+class UnanimitySum final : public SolvedGame {
  public:
   UnanimitySum(int players, std::vector<UnanimityTerm> terms, double empty)
       : players_(players),
         terms_(std::move(terms)),
         empty_(empty),
-        extension_(*this, [this](double t, std::span<double> slopes) { add_diagonal_slopes(t, slopes); }) {}
+        extension_(players, [this](auto point, auto slopes) { add_slopes(point, slopes); }),
+        closure_(
+            players, [this](auto point, auto slopes) { add_slopes(point, slopes); }, 6) {}
 
   int players() const override { return players_; }
-  const DifferentiableGame* differentiable() const override { return &extension_; }
-  const MeanField* mean_field() const override { return this; }
-  const CoalitionSlopes* slopes() const override { return this; }
+  const Extension* extension() const override { return &extension_; }
+  const Extension* mean_field() const override { return &closure_; }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), empty_);
@@ -102,34 +103,6 @@ class UnanimitySum final : public SolvedGame, public MeanField, public Coalition
 
   std::optional<std::vector<double>> aumann_shapley_values() const override { return shapley_values(); }
 
-  std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
-    return extension_.diagonal_gradients(nodes);
-  }
-  std::vector<double> mean_slopes(std::span<const double> nodes) const override {
-    return extension_.diagonal_gradients(nodes);
-  }
-  std::int64_t pass_cost() const override { return 6; }
-
-  /// The multilinear extension's slopes are the marginal contributions.
-  std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
-    const auto n = static_cast<std::size_t>(players_);
-    std::vector<double> slopes(coalitions.size() * n, 0.0);
-    for (std::size_t row = 0; row < coalitions.size(); ++row) {
-      for (const UnanimityTerm& term : terms_) {
-        int missing = 0, last = 0;
-        for (const int player : term.coalition) {
-          if (coalitions.contains(row, player)) continue;
-          ++missing;
-          last = player;
-        }
-        if (missing == 1) slopes[row * n + static_cast<std::size_t>(last)] += term.coefficient;
-        if (missing > 0) continue;
-        for (const int player : term.coalition) slopes[row * n + static_cast<std::size_t>(player)] += term.coefficient;
-      }
-    }
-    return slopes;
-  }
-
  private:
   static void fill_all(std::vector<std::uint64_t>& words, std::size_t bits) {
     for (std::size_t word = 0; word * 64 < bits; ++word) {
@@ -138,18 +111,25 @@ class UnanimitySum final : public SolvedGame, public MeanField, public Coalition
     }
   }
 
-  void add_diagonal_slopes(double t, std::span<double> slopes) const {
+  /// Those of the multilinear extension Σ c_T Π_{i∈T} a_i; at a coalition they are the marginal contributions.
+  void add_slopes(std::span<const double> point, std::span<double> slopes) const {
+    std::vector<double> before;  // the products of the factors up to each
     for (const UnanimityTerm& term : terms_) {
-      if (term.coalition.empty()) continue;
-      const double slope = term.coefficient * std::pow(t, static_cast<double>(term.coalition.size()) - 1);
-      for (const int player : term.coalition) slopes[static_cast<std::size_t>(player)] += slope;
+      before.assign(1, term.coefficient);
+      for (const int player : term.coalition) before.push_back(before.back() * point[static_cast<std::size_t>(player)]);
+      double after = 1;
+      for (std::size_t k = term.coalition.size(); k-- > 0;) {
+        const auto player = static_cast<std::size_t>(term.coalition[k]);
+        slopes[player] += before[k] * after;
+        after *= point[player];
+      }
     }
   }
 
   int players_;
   std::vector<UnanimityTerm> terms_;
   double empty_;
-  DiagonalExtension extension_;  ///< the same game seen as a smooth one
+  SmoothExtension extension_, closure_;  ///< the same function, as one branch of an operator and as two
 };
 
 }  // namespace

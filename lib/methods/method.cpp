@@ -163,9 +163,12 @@ class OfPeer final : public Method {
                      .empty = counted.empty(),
                      .grand = counted.grand()};
     if (question.scenario != nullptr) task.volumes = question.scenario->partition.volumes;
-    const peers::Doors doors{
-        .values = [&counted](const Coalitions& coalitions) { return counted.values(coalitions); },
-        .gradients = [&counted](std::span<const double> nodes) { return counted.diagonal_gradients(nodes); }};
+    const peers::Doors doors{.values = [&counted](const Coalitions& coalitions) { return counted.values(coalitions); },
+                             .gradients =
+                                 [&counted](std::span<const double> nodes) {
+                                   return counted.gradients("integrated_gradients",
+                                                            on_diagonal(nodes, counted.players()));
+                                 }};
     peers::Answer answer = peer_.run(task, doors);
     if (answer.ending == peers::Ending::soft_timeout)
       std::cerr << name_ << ": soft_timeout (its time was over, so its last values count). Raise limits.seconds in "

@@ -110,16 +110,12 @@ class PhysicalEngine final : public CoalitionEngine {
   }
   std::size_t batch() const override { return inner_->batch(); }
   bool has_slopes() const override { return inner_->has_slopes(); }
-  void diagonal_slopes(double t, std::span<double> slopes) const override {
-    inner_->diagonal_slopes(t, slopes);
+  void slopes(std::span<const double> weights, std::span<double> slopes) const override {
+    inner_->slopes(weights, slopes);
     times_scale(slopes);
   }
-  void mean_field_slopes(double t, std::span<double> slopes) const override {
-    inner_->mean_field_slopes(t, slopes);
-    times_scale(slopes);
-  }
-  void mean_field_slopes(const Coalitions& coalitions, std::size_t row, std::span<double> slopes) const override {
-    inner_->mean_field_slopes(coalitions, row, slopes);
+  void mean_field_slopes(std::span<const double> weights, std::span<double> slopes) const override {
+    inner_->mean_field_slopes(weights, slopes);
     times_scale(slopes);
   }
 

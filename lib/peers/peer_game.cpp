@@ -78,7 +78,7 @@ void Questions::values(const Coalitions& coalitions, std::size_t first, std::siz
 
 namespace {
 
-class PeerGame final : public DifferentiableGame {
+class PeerGame final : public Game, public Extension {
  public:
   explicit PeerGame(const std::filesystem::path& folder)
       : questions_(plugin_of(folder, Role::game)),
@@ -91,12 +91,13 @@ class PeerGame final : public DifferentiableGame {
 
   int players() const override { return static_cast<int>(players_); }
   std::string path() const override { return questions_.name(); }
-  const DifferentiableGame* differentiable() const override { return questions_.says("gradients") ? this : nullptr; }
+  const Extension* extension() const override { return questions_.says("gradients") ? this : nullptr; }
 
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+  bool everywhere() const override { return false; }
+  std::vector<double> gradients(std::span<const double> points) const override {
     const auto lock = questions_.lock();
     std::vector<double> all;
-    for (const double node : nodes) {
+    for (const double node : nodes_of_diagonal(path(), points, players())) {
       const std::vector<double> found = questions_.ask(
           "grad", "gradients", {{"count", 1}}, payload_of(std::span(&node, 1)), static_cast<std::size_t>(players_));
       all.insert(all.end(), found.begin(), found.end());
