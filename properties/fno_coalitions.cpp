@@ -244,6 +244,11 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
     compare([&](const Game& game) { return game.extension()->gradients(on_diagonal(nodes, cells.players)); });
     compare([&](const Game& game) { return game.mean_field()->gradients(on_diagonal(nodes, cells.players)); });
     compare([&](const Game& game) { return game.slopes()->gradients(corners(coalitions)); });
+    // Each player with a weight of its own.
+    std::vector<double> anywhere;
+    for (int i = 0; i < 3 * cells.players; ++i) anywhere.push_back(rng.uniform());
+    compare([&](const Game& game) { return game.extension()->gradients(anywhere); });
+    compare([&](const Game& game) { return game.mean_field()->gradients(anywhere); });
   });
 }
 

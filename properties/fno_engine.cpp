@@ -19,6 +19,7 @@
 #include "support/random_fno.hpp"
 #include "support/test_seed.hpp"
 #include "support/text.hpp"
+#include "support/tolerance.hpp"
 
 namespace opshap {
 
