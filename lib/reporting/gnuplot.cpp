@@ -209,10 +209,6 @@ std::string without_date(std::string pdf) {
 
 }  // namespace
 
-LegendEntry legend_of(const MethodStyle& style) {
-  return {.label = style.label, .color = style.color, .dash = style.dash, .marker = style.marker};
-}
-
 LegendEntry line_legend_of(const MethodStyle& style) {
   return {.label = style.label, .color = style.color, .dash = style.dash};
 }
