@@ -35,9 +35,8 @@ Wins who_wins(const Scoreboard& scores, const Discretisation& on, double explain
   for (const std::string& method : scores.sampling_methods()) {
     const std::vector<Cell> curve = scores.curve(on, method);
     if (curve.empty()) continue;
-    const auto first = std::find_if(curve.begin(), curve.end(), [explainer](const Cell& cell) {
-      return cell.quartiles("nrmse")->median < explainer;
-    });
+    const auto first =
+        std::ranges::find_if(curve, [explainer](auto& cell) { return cell.quartiles("nrmse")->median < explainer; });
     const bool below = first != curve.end();
     ++wins.methods;
     wins.below += below;

@@ -87,6 +87,10 @@ Html verdict_header(const ReportContents& contents) {
                              {"Started", started},
                              {"Commit", commits_in_words(run)},
                              {"BLAS", over_sittings(run, "blas")}});
+  const Links links = {{"#claims", "Claims"},           {"#paper", "Paper against this run"},
+                       {"#methods", "All methods"},     {"#operators", "Backbone and reference"},
+                       {"#figures", "Figures"},         {"#cost", "Cost"},
+                       {"#environment", "Environment"}, {"#differences", "Differences"}};
   return element("p.overline", "OperatorSHAP, reproduction report") +
          element("h1", fmt::format("{}, profile {}", pde_label(run.pde), run.profile)) + warnings(run) +
          element("div.first", element("div", sentence_list(summary(scores, contents.run.claims))),
@@ -94,15 +98,7 @@ Html verdict_header(const ReportContents& contents) {
                       [](const DrawnFigure& drawn) {
                         return drawn.name == leading_figure ? figure_html(drawn) : Html();
                       })) +
-         verdict_table(contents.run.claims) + fact_list(facts) +
-         navigation({{"#claims", "Claims"},
-                     {"#paper", "Paper against this run"},
-                     {"#methods", "All methods"},
-                     {"#operators", "Backbone and reference"},
-                     {"#figures", "Figures"},
-                     {"#cost", "Cost"},
-                     {"#environment", "Environment"},
-                     {"#differences", "Differences"}});
+         verdict_table(contents.run.claims) + fact_list(facts) + navigation(links);
 }
 
 /// The n for which the paper has no cell at all.
