@@ -112,11 +112,9 @@ MethodStyles::MethodStyles(const std::vector<std::string>& methods) {
       continue;
     }
     constexpr std::size_t colors = other_colors.size();
-    std::size_t tried = 0, number = look_by_name(method);
-    while (!taken.insert(number).second) {
-      ++tried;
+    std::size_t number = look_by_name(method);
+    for (std::size_t tried = 1; !taken.insert(number).second; ++tried)
       number = tried / colors * colors + (look_by_name(method) + tried) % colors;
-    }
     set_look(style, number);
   }
 }

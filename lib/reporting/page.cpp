@@ -87,6 +87,7 @@ Html verdict_header(const ReportContents& contents) {
                              {"Started", started},
                              {"Commit", commits_in_words(run)},
                              {"BLAS", over_sittings(run, "blas")}});
+  const auto leading = std::ranges::find(contents.figures, leading_figure, &DrawnFigure::name);
   const Links links = {{"#claims", "Claims"},           {"#paper", "Paper against this run"},
                        {"#methods", "All methods"},     {"#operators", "Backbone and reference"},
                        {"#figures", "Figures"},         {"#cost", "Cost"},
@@ -94,10 +95,7 @@ Html verdict_header(const ReportContents& contents) {
   return element("p.overline", "OperatorSHAP, reproduction report") +
          element("h1", fmt::format("{}, profile {}", pde_label(run.pde), run.profile)) + warnings(run) +
          element("div.first", element("div", sentence_list(summary(scores, contents.run.claims))),
-                 each(contents.figures,
-                      [](const DrawnFigure& drawn) {
-                        return drawn.name == leading_figure ? figure_html(drawn) : Html();
-                      })) +
+                 leading == contents.figures.end() ? Html() : figure_html(*leading)) +
          verdict_table(contents.run.claims) + fact_list(facts) + navigation(links);
 }
 
