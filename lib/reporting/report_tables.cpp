@@ -109,13 +109,13 @@ std::vector<const Cell*> cells_of_tables(const Scoreboard& scores) {
   return cells;
 }
 
-std::string budget_in_words(const Cell* cell) {
+std::string shown_budget(const Cell* cell) {
   return cell->budget ? show_count(static_cast<double>(*cell->budget)) : "none";
 }
 
 const ColumnOf<const Cell*> n_column = {"n", [](auto* cell) { return cell->on.label(); }, true};
 const ColumnOf<const Cell*> method_column = {"method", [](auto* cell) { return style_of(cell->method).label; }};
-const ColumnOf<const Cell*> budget_column = {"budget", budget_in_words, true};
+const ColumnOf<const Cell*> budget_column = {"budget", shown_budget, true};
 
 /// The reference on a grid, and the estimates that it is made of.
 struct ReferenceRow {
