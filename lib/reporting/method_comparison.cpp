@@ -351,7 +351,7 @@ Figure MethodComparison::budget_error() const {
     }
     if (!points.empty()) {
       curves.add(styles.of(method), points);
-      figure.legend.push_back(legend_of(styles.of(method)));
+      figure.legend.push_back(styles.of(method));
     } else if (drawn == 0 && left_out > 0) {
       exact += (exact.empty() ? "" : ", ") + style_of(method).label;
     }
