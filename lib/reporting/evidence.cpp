@@ -23,8 +23,8 @@ using Axes = std::pair<std::string, std::string>;
 std::vector<Axes> axes_of(const std::vector<statistics::Study>& studies) {
   std::vector<Axes> all;
   for (const statistics::Study& study : studies) {
-    Axes axes{study.effort(), study.error()};
-    if (std::find(all.begin(), all.end(), axes) == all.end()) all.push_back(std::move(axes));
+    const Axes axes{study.effort(), study.error()};
+    if (std::ranges::find(all, axes) == all.end()) all.push_back(axes);
   }
   return all;
 }
