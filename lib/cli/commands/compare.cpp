@@ -16,8 +16,7 @@ namespace {
 void run(const CompareOptions& options, const Globals& globals) {
   if (!options.suite.empty()) {
     const Suite suite = load_suite(options.suite, options.op);
-    run_suite(globals, options, suite, suite.has_operators() ? network_environment(globals) : environment(),
-              operator_entries(options.force, globals));
+    run_suite(globals, options, suite, suite.has_operators() ? network_environment(globals) : environment());
   } else if (options.command->count("--operator") > 0) {
     const OperatorGame found = wanted_operator_game(options, globals);
     run_compare(globals, options, found.named, network_environment(globals),
