@@ -186,9 +186,8 @@ const Settings<DataSettings>& data_settings() {
           })),
       optional(
           whole_setting("scattered", &T::scattered, 4,
-                        "The fields are taken at so many scattered points of their grid, a mesh without triangles "
-                        "that is the same for all samples; `resolutions` has this number alone. Without it: on the "
-                        "grid"))};
+                        "The fields are taken at so many scattered points of their grid, a mesh without triangles that "
+                        "is the same for all samples; `resolutions` has this number alone. Without it: on the grid"))};
   return all;
 }
 
@@ -214,17 +213,17 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
       of_the_paper(number_setting("weight_decay", &T::weight_decay, true, "That of AdamW"), "weight decay"),
       of_the_paper(whole_setting("warmup_epochs", &T::warmup_epochs, 0, "Epochs in which the rate rises to its peak"),
                    "warm-up epochs"),
-      of_the_paper(whole_setting("patience", &T::patience, 0,
-                                 "Epochs without a better validation loss before it stops; 0: to the end, and the last "
-                                 "weights are kept"),
-                   "patience"),
+      of_the_paper(
+          whole_setting(
+              "patience", &T::patience, 0,
+              "Epochs without a better validation loss before it stops; 0: to the end, and the last weights are kept"),
+          "patience"),
       of_the_paper(whole_setting("coalitions", &T::coalitions, 2, "Coalitions for each sample and step of FastSHAP"),
                    "coalitions for each sample and step"),
       optional(
           word_setting<T>("target", &T::target, {},
-                          "What it learns from: `fastshap`, `fastshap_reused` (coalitions), or values by "
-                          "`mean_field`, `two_level`, `permutation_pairs`, `integrated_gradients`, `exact`. Without "
-                          "it: fastshap")),
+                          "What it learns from: `fastshap`, `fastshap_reused` (coalitions), or values by `mean_field`, "
+                          "`two_level`, `permutation_pairs`, `integrated_gradients`, `exact`. Without it: fastshap")),
       optional(
           whole_setting<T, std::int64_t>("label_evaluations", &T::label_evaluations, 0,
                                          "What a label may cost, where labels are values. 0: the target's own choice")),
@@ -233,30 +232,26 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
           "Other targets for games of up to P players. Without it: none",
           [](StrictObject& object, T& recipe) { recipe.mixture = read_mixture(object); },
           [](const T& recipe, const T&) { return written_mixture(recipe.mixture); })),
-      optional(
-          truth_setting("relative", &T::relative,
-                        "Every resolution counts as much in FastSHAP's loss. Without it: the paper's loss, in which "
-                        "n = 16 outweighs n = 1024 by 29 to 1")),
+      optional(truth_setting("relative", &T::relative,
+                             "Every resolution counts as much in FastSHAP's loss. Without it: the paper's loss, in "
+                             "which n = 16 outweighs n = 1024 by 29 to 1")),
       optional(word_setting<T>("coordinates", &T::coordinates, {"grid", "query", "query_angle", "query_offset"},
                                "The coordinates that it is given; `query` is the angle and no padding on a periodic "
                                "domain, else the offset and the quadrature `volumes`. Without it: the grid's")),
       optional(truth_setting("atom", &T::atom, "A second output for the query's own cell. Without it: one output")),
-      optional(
-          word_setting<T>("cells", &T::cells, {"volumes", "equal"},
-                          "What the density is multiplied by: the cells' volumes, or equal weights at the ends of an "
-                          "axis too, where cells are half as large, as in an FNO's own sums and in the paper's 1/n; "
-                          "`coordinates = \"query\"` implies `equal`. Without it: volumes")),
-      optional(
-          whole_setting("fine_from", &T::fine_from, 0,
-                        "Below so many points an axis a further channel tells how coarse the grid is; from there on "
-                        "the answer does not depend on the grid. 0: never")),
+      optional(word_setting<T>("cells", &T::cells, {"volumes", "equal"},
+                               "What the density is multiplied by: the cells' volumes, or equal weights at the ends of "
+                               "an axis too, where cells are half as large, as in an FNO's own sums and in the paper's "
+                               "1/n; `coordinates = \"query\"` implies `equal`. Without it: volumes")),
+      optional(whole_setting("fine_from", &T::fine_from, 0,
+                             "Below so many points an axis a further channel tells how coarse the grid is; from there "
+                             "on the answer does not depend on the grid. 0: never")),
       optional(number_setting("padding", &T::padding, true,
                               "How far each axis is padded, as a fraction of it. Without it: the operator's")),
-      optional(
-          word_setting<T>("quadrature", &T::quadrature, {"points", "volumes"},
-                          "The weight of a point in its Fourier sums: equal, or its part of the padded axis; on a "
-                          "padded bounded domain the drift is then 1/n² instead of 1/n. Without it: the operator's, "
-                          "or points")),
+      optional(word_setting<T>(
+          "quadrature", &T::quadrature, {"points", "volumes"},
+          "The weight of a point in its Fourier sums: equal, or its part of the padded axis; on a padded bounded "
+          "domain the drift is then 1/n² instead of 1/n. Without it: the operator's, or points")),
       optional(setting<T>(
           "queries", "\"fixed\", \"any\"",
           "One explainer for every query with `any`. Without it: for the query of the scenario",
@@ -269,10 +264,9 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
       optional(number_setting("averaging", &T::averaging, true,
                               "At each step the running mean of the weights keeps this share of itself; the mean is "
                               "validated and kept. 0: no mean")),
-      optional(
-          whole_setting<T, std::int64_t>("unlabelled", &T::unlabelled, 0,
-                                         "Further inputs of the problem, not solved; refused for imported data and at "
-                                         "scattered points. 0: none")),
+      optional(whole_setting<T, std::int64_t>(
+          "unlabelled", &T::unlabelled, 0,
+          "Further inputs of the problem, not solved; refused for imported data and at scattered points. 0: none")),
       optional(setting<T>(
           "unlabelled_shares", "[s, …]", "Their shares for the resolutions. Without it: equal ones",
           [](StrictObject& object, T& recipe) { recipe.unlabelled_shares = read_shares(object); },
@@ -287,8 +281,7 @@ const Settings<evaluation::EvaluationSettings>& evaluation_settings() {
       setting<T>(
           "methods", "[\"NAME\", …]",
           "Methods of `opshap list estimators` and programs, `peer:FOLDER`; the explainers and the uniform attribution "
-          "are "
-          "always there",
+          "are always there",
           [](StrictObject& object, T& evaluation) { evaluation.methods = object.list<std::string>("methods"); },
           [](const T& evaluation, const T&) { return Json(evaluation.methods); }),
       of_the_paper(whole_setting<T, std::int64_t>("minimum_budget", &T::minimum_budget, 2,

@@ -44,10 +44,9 @@ void add_report(CLI::App& app, const Globals& globals) {
                       "A folder that gets what a repository keeps of the run: manifest, settings, packed rows and "
                       "references, claims, tables and figures, no weights and, of one run, no page");
   const auto check = std::make_shared<bool>(false);
-  command->add_flag(
-      "--check", *check,
-      "Exit code 1 when a claim that holds in every correct run was not reproduced, or a method of a suite has "
-      "broken its promise to be exact");
+  command->add_flag("--check", *check,
+                    "Exit code 1 when a claim that holds in every correct run was not reproduced, or a method of a "
+                    "suite has broken its promise to be exact");
   command->callback([run, keep, check, &globals] {
     require(!(globals.json && globals.out == "-"),
             "report: --out=- with --json (both would write to standard output). Name a file for the page.");
