@@ -122,7 +122,7 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
   Answers answers{.method = explainer ? std::string(explainer->name())
                             : peer    ? std::string(peer->name())
                                       : options.method};
-  const bool foreign = options.op.string().starts_with("peer:");
+  const bool foreign = options.op.string().starts_with(peer_prefix);
   bool noisy = false;
   KnownEnds ends(asked);
   for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
