@@ -36,13 +36,10 @@ Source source_of(const std::string& name_or_file) {
     const fs::path path = name_or_file;
     return {.name = path.stem().string(), .text = read_file(path), .folder = path.parent_path()};
   }
-  std::vector<std::string> names;
-  for (const EmbeddedSettings& suite : embedded_suites()) {
-    if (suite.name == name_or_file) return {.name = suite.name, .text = suite.text};
-    names.push_back(suite.name);
-  }
-  throw InvalidArgument(message("suite: name=", name_or_file, " (not built in).", suggestion(name_or_file, names),
-                                " A file of your own ends in .toml."));
+  const EmbeddedSettings* const suite = embedded(embedded_suites(), name_or_file);
+  require(suite != nullptr, "suite: name=", name_or_file, " (not built in).",
+          suggestion(name_or_file, names_of(embedded_suites())), " A file of your own ends in .toml.");
+  return {.name = suite->name, .text = suite->text};
 }
 
 /// The settings of a suite, and what messages about them say.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <iostream>
@@ -126,8 +125,8 @@ reporting::Table programs_table(const Json& programs) {
 /// of this program.
 std::string summary_of(const Json& manifest, const std::string& suite) {
   if (manifest.contains("summary")) return manifest.at("summary").get<std::string>();
-  const auto known = std::ranges::find(embedded_suites(), suite, &EmbeddedSettings::name);
-  return known == embedded_suites().end() ? "" : suite_summary(*known);
+  const EmbeddedSettings* const known = embedded(embedded_suites(), suite);
+  return known == nullptr ? "" : suite_summary(*known);
 }
 
 Json manifest_in(const fs::path& folder) {
