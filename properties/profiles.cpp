@@ -363,8 +363,8 @@ TEST(InputFields, OnAMeshThereIsAValueForEachPoint) {
   };
   for (const Case& known : {Case{{3}, 1, 1}, Case{{1, 3}, 1, 1}, Case{{2, 3}, 2, 1}, Case{{4, 2, 3}, 2, 4}}) {
     const auto count = static_cast<std::size_t>(3 * known.channels * known.batch);
-    const auto fields =
-        cli::on_mesh(cli::input_fields(known.shape, counting(count), 1, known.channels, "test"), mesh, "test");
+    const auto fields = cli::on_mesh(
+        cli::input_field(known.shape, counting(count), 1, known.channels, "test", cli::Several::allowed), mesh, "test");
     EXPECT_EQ(mesh, fields.domain);
     EXPECT_EQ(known.batch, fields.batch);
     EXPECT_EQ(known.channels, fields.channels);

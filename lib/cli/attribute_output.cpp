@@ -96,7 +96,7 @@ Json chosen_json(const AttributeOptions& options, const Attribution& attribution
 }
 
 std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options) {
-  if (!options.method.starts_with("peer:")) return nullptr;
+  if (!options.method.starts_with(peer_prefix)) return nullptr;
   require(!options.nodes && !options.rule && !options.minimum_norm, "attribute: --method=", options.method,
           " (takes no --nodes, --rule or --minimum-norm). Leave them out.");
   require(!options.budget.empty(), "attribute: --budget (", options.method,

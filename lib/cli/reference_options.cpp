@@ -129,8 +129,8 @@ void print_words(const evaluation::CertifiedReference& reference, const std::opt
                            measured_in_words(relative_distance(*judgement, reference)));
   if (judgement->evaluations > 0) {
     std::cout << fmt::format(
-        "  |given - truth|² - |reference - truth|² = {} ± {}, p = {:.2g}, from {} coalitions that neither was "
-        "made from\n",
+        "  |given - truth|² - |reference - truth|² = {} ± {}, p = {:.2g}, from {} coalitions that neither was made "
+        "from\n",
         measured_in_words(judgement->difference), measured_in_words(judgement->standard_error), judgement->p_value,
         judgement->evaluations);
   }
@@ -141,8 +141,8 @@ void print_words(const evaluation::CertifiedReference& reference, const std::opt
 void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& settings) {
   command
       .add_option("--relative-error", settings.relative_error,
-                  "How well the reference shall be known: |standard errors|/|values| over all players; a single "
-                  "player may be known less well")
+                  "How well the reference shall be known: |standard errors|/|values| over all players; a single player "
+                  "may be known less well")
       ->capture_default_str();
   command
       .add_option("--max-evaluations", settings.max_evaluations,
@@ -188,11 +188,10 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
   if (!reference.reached && !asked.noisy())
     std::cerr << "reference: relative_error=" << measured_in_words(reference.error) << " (asked for "
               << options.settings.relative_error
-              << (reference.only_rounding
-                      ? ", but the rounding of the game's values alone is that large). Take their common part off "
-                        "them, or ask for less.\n"
-                      : message(" within ", options.settings.max_evaluations,
-                                " evaluations). Raise --max-evaluations.\n"));
+              << (reference.only_rounding ? ", but the rounding of the game's values alone is that large). Take their "
+                                            "common part off them, or ask for less.\n"
+                                          : message(" within ", options.settings.max_evaluations,
+                                                    " evaluations). Raise --max-evaluations.\n"));
   if (disagree || !reference.reached) throw CheckFailed{};
 }
 

@@ -122,7 +122,7 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
   Answers answers{.method = explainer ? std::string(explainer->name())
                             : peer    ? std::string(peer->name())
                                       : options.method};
-  const bool foreign = options.op.string().starts_with("peer:");
+  const bool foreign = options.op.string().starts_with(peer_prefix);
   bool noisy = false;
   KnownEnds ends(asked);
   for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
@@ -252,17 +252,15 @@ void add_attribute(CLI::App& app, const Globals& globals) {
   add_game_options(*command, options);
   CLI::Option* method = command->add_option(
       "--method", options.method,
-      "One of `opshap list estimators`, or peer:FOLDER, a program in any language; without it opshap "
-      "chooses one");
+      "One of `opshap list estimators`, or peer:FOLDER, a program in any language; without it opshap chooses one");
   command
       ->add_option("--explainer", options.explainer,
                    "With --operator: a trained explainer (safetensors) that explains in place of --method")
       ->excludes(method);
   add_force(*command, options.force);
-  command->add_option(
-      "--figure", options.figure,
-      "With --operator: draw input, output, attribution and query point (.svg, .pdf or .png), with the numbers in a "
-      "CSV file beside it; one input, one query");
+  command->add_option("--figure", options.figure,
+                      "With --operator: draw input, output, attribution and query point (.svg, .pdf or .png), with the "
+                      "numbers in a CSV file beside it; one input, one query");
   command->add_option("--budget", options.budget,
                       "The most distinct coalitions to evaluate, the empty and the grand one among them: 1000, 1e3, "
                       "2^10, or 8n for eight times the players");
