@@ -152,18 +152,11 @@ class DensityNetwork final : public Network {
   std::unique_ptr<Network> inner_;
 };
 
-class DensityArchitecture final : public Architecture {
+class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityConfig> {
  public:
   std::vector<int> dimensions() const override { return {1, 2}; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<DensityNetwork>(DensityConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  DensityConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     DensityConfig config;
     read_common(reader, config);
     ordered_json inner = ordered_json::parse(reader.json("network", "{}"));

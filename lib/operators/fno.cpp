@@ -423,19 +423,12 @@ class Fno final : public Network {
 
 const std::vector<std::string> quadratures = {"points", "volumes"};
 
-class FnoArchitecture final : public Architecture {
+class FnoArchitecture final : public ArchitectureOf<Fno, FnoConfig> {
  public:
   std::vector<int> dimensions() const override { return {1, 2}; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<Fno>(FnoConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  FnoConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"modes", "width", "layers", "padding", "padding_mode"});
     FnoConfig config;
     fit_sizes(reader, config, spaces, spaces.dimension, 2);

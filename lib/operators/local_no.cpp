@@ -291,19 +291,12 @@ class LocalNo final : public Network {
   ChannelPerceptron lifting_, projection_;
 };
 
-class LocalNoArchitecture final : public Architecture {
+class LocalNoArchitecture final : public ArchitectureOf<LocalNo, LocalNoConfig> {
  public:
   std::vector<int> dimensions() const override { return {plane_axes}; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<LocalNo>(LocalNoConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  LocalNoConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"modes", "width", "layers", "padding", "default_in_shape"});
     LocalNoConfig config;
     fit_sizes(reader, config, spaces, plane_axes, 1);
