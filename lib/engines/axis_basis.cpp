@@ -33,30 +33,11 @@ double AxisBasis::inverse_at(int row, std::int64_t point) const {
   return (twice ? 2 : 1) * value(of, point);
 }
 
-AxisBasis AxisBasis::half(std::int64_t points, std::int64_t count) {
-  AxisBasis basis;
-  basis.points = points;
-  basis.half_ = true;
-  for (std::int64_t k = 0; k < count; ++k) {
-    basis.rows.push_back({.frequency = k, .sine = false});
-    if (k > 0 && !basis.nyquist(k)) basis.rows.push_back({.frequency = k, .sine = true});
+AxisBasis::AxisBasis(std::int64_t of_points, std::int64_t highest, bool half) : points(of_points), half_(half) {
+  for (std::int64_t k = 0; k <= highest; ++k) {
+    rows.push_back({.frequency = k, .sine = false});
+    if (k > 0 && !nyquist(k)) rows.push_back({.frequency = k, .sine = true});
   }
-  basis.fill();
-  return basis;
-}
-
-AxisBasis AxisBasis::full(std::int64_t points, std::int64_t count) {
-  AxisBasis basis;
-  basis.points = points;
-  for (std::int64_t f = 0; f <= count / 2; ++f) {
-    basis.rows.push_back({.frequency = f, .sine = false});
-    if (f > 0) basis.rows.push_back({.frequency = f, .sine = true});
-  }
-  basis.fill();
-  return basis;
-}
-
-void AxisBasis::fill() {
   folded = points % 4 == 0;
   orbits = (points + 3) / 4;
   const auto symmetry = [&](const Row& row) {
