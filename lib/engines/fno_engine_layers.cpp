@@ -64,22 +64,10 @@ void FnoEngine::find_frequencies() {
   }
 }
 
-std::vector<std::vector<std::size_t>> FnoEngine::by_source() const {
+std::map<int, std::vector<std::size_t>> FnoEngine::by_source() const {
   std::map<int, std::vector<std::size_t>> groups;
   for (std::size_t q = 0; q < frequencies_.all.size(); ++q) groups[frequencies_.all[q].from.re[0].row].push_back(q);
-  std::vector<std::vector<std::size_t>> found;
-  for (auto& [row, group] : groups) found.push_back(std::move(group));
-  return found;
-}
-
-FnoEngine::Frequencies FnoEngine::adjoint_frequencies() const {
-  Frequencies adjoint;
-  for (const std::vector<std::size_t>& group : by_source()) {
-    adjoint.groups.push_back(static_cast<int>(group.size()));
-    for (const std::size_t q : group)
-      adjoint.all.push_back({.from = frequencies_.all[q].to, .to = frequencies_.all[q].from});
-  }
-  return adjoint;
+  return groups;
 }
 
 // The last block of an FNO and its projection at one query: their linear parts multiplied out, in double and rounded
@@ -204,14 +192,6 @@ void FnoEngine::lift(const float* entries, Index rows, float* middle, float* act
   multiply(rows, entries, entry_channels(), lifting0_.data(), wide, middle, lifting0_bias_.data());
   kernels_.quick_gelu(middle, activated, rows * wide);
   multiply(rows, activated, wide, lifting1_.data(), width_, states, lifting1_bias_.data());
-}
-
-void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const {
-  const Index rows = static_cast<Index>(entries.size()) / entry_channels();
-  middle.resize(at(rows * lifting_width()));
-  states.resize(at(rows * width_));
-  AlignedFloats activated(middle.size());
-  lift(entries.data(), rows, middle.data(), activated.data(), states.data());
 }
 
 void FnoEngine::lift(std::span<const double> field, Tables& tables, Index begin,
