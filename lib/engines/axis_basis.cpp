@@ -5,12 +5,6 @@
 
 namespace opshap::engines {
 
-namespace {
-
-std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
-
-}  // namespace
-
 int AxisBasis::row(std::int64_t frequency, bool sine) const {
   const auto found =
       std::ranges::find_if(rows, [&](const Row& row) { return row.frequency == frequency && row.sine == sine; });
@@ -28,7 +22,7 @@ double AxisBasis::value(const Row& row, std::int64_t point) const {
 }
 
 double AxisBasis::inverse_at(int row, std::int64_t point) const {
-  const Row& of = rows[index(row)];
+  const Row& of = rows[at(row)];
   const bool twice = half_ && of.frequency != 0 && !nyquist(of.frequency);
   return (twice ? 2 : 1) * value(of, point);
 }
@@ -47,7 +41,7 @@ AxisBasis::AxisBasis(std::int64_t of_points, std::int64_t highest, bool half) : 
   if (folded) {
     std::ranges::stable_sort(rows, {}, symmetry);
     for (int c = 0; c < 4; ++c)
-      class_begin[index(c + 1)] = class_begin[index(c)] + static_cast<int>(std::ranges::count(rows, c, symmetry));
+      class_begin[at(c + 1)] = class_begin[at(c)] + static_cast<int>(std::ranges::count(rows, c, symmetry));
   } else {
     class_begin.fill(static_cast<int>(rows.size()));
     class_begin[0] = 0;
@@ -56,12 +50,12 @@ AxisBasis::AxisBasis(std::int64_t of_points, std::int64_t highest, bool half) : 
     for (std::int64_t i = 0; i < 4; ++i) {
       const std::array<std::int64_t, 4> orbit = {j, points - 1 - j, points / 2 - 1 - j, points / 2 + j};
       const std::int64_t neighbour = 4 * j + i < points ? 4 * j + i : -1;
-      order.push_back(folded ? orbit[index(i)] : neighbour);
+      order.push_back(folded ? orbit[at(i)] : neighbour);
     }
   }
   const std::int64_t places = folded ? orbits : 4 * orbits;
   for (std::int64_t place = 0; place < places; ++place) {
-    const std::int64_t point = order[index(folded ? 4 * place : place)];
+    const std::int64_t point = order[at(folded ? 4 * place : place)];
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const double weight = point < 0 ? 0 : value(rows[r], point) / static_cast<double>(points);
       forward.push_back(static_cast<float>(weight));

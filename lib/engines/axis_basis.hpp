@@ -9,6 +9,10 @@
 
 namespace opshap::engines {
 
+using Index = std::int64_t;
+
+inline std::size_t at(Index number) { return static_cast<std::size_t>(number); }
+
 /// A fraction of each axis: one number for all axes, or one for each.
 class AxisFractions {
  public:

@@ -8,10 +8,6 @@ namespace opshap::engines {
 
 namespace {
 
-using Index = std::int64_t;
-
-std::size_t at(Index number) { return static_cast<std::size_t>(number); }
-
 Index padded(Index channels) {
   return (channels + kernels::channel_block - 1) / kernels::channel_block * kernels::channel_block;
 }

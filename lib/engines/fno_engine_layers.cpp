@@ -13,12 +13,6 @@
 
 namespace opshap::engines {
 
-namespace {
-
-using Index = std::int64_t;
-
-}  // namespace
-
 void FnoEngine::find_frequencies() {
   const auto number = [&](Index f, bool first_sine, Index k, bool last_sine) {
     const int row = first_.row(f, first_sine), column = last_.row(k, last_sine);
@@ -74,8 +68,6 @@ std::map<int, std::vector<std::size_t>> FnoEngine::by_source() const {
 // once.
 
 namespace {
-
-std::size_t at(Index number) { return static_cast<std::size_t>(number); }
 
 AlignedFloats rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 

@@ -8,10 +8,6 @@ namespace opshap::engines {
 
 namespace {
 
-using Index = std::int64_t;
-
-std::size_t at(Index number) { return static_cast<std::size_t>(number); }
-
 /// [rows, columns] to [columns, rows].
 AlignedFloats transposed(const AlignedFloats& matrix, Index rows, Index columns, float sign = 1) {
   AlignedFloats result(at(rows * columns));

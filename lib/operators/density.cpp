@@ -195,8 +195,7 @@ class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityC
       config.position = query.get<std::vector<double>>();
     } else {
       reader.reject("query=" + text.substr(0, 40),
-                    "is neither \"centre\" nor \"any\" nor a list of one coordinate for "
-                    "each axis");
+                    "is neither \"centre\" nor \"any\" nor a list of one coordinate for each axis");
     }
     const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
     const auto whole = [](const ordered_json& size) { return size.is_number_integer() && size > 0 && size <= 1 << 20; };

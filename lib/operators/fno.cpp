@@ -45,8 +45,7 @@ void refuse_others(ConfigReader& reader) {
     const char *key, *only, *why;
   } settings[] = {
       {"resolution_scaling_factor", "null",
-       "resamples the skips inside a block, so that the output would depend on the "
-       "grid beyond what the operator does"},
+       "resamples the skips inside a block, so that the output would depend on the grid beyond what the operator does"},
       {"complex_data", "false", "needs complex fields; here they are real"},
       {"preactivation", "false", "activates before the spectral convolution; here blocks activate after it"},
       {"separable", "false", "has spectral weights that mix no channels; here they do"},

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/error.hpp"
-#include "operators/fused_layers.hpp"
 #include "operators/layers.hpp"
 #include "operators/tiles.hpp"
 
@@ -208,17 +207,13 @@ Tensor KernelIntegral::messages(const Tensor& values, const Tensor& sources, con
     if (nonlinear) x = x + rows_of_edges(features, source);
     const std::int64_t of_edge = x.size(1), channels_out = weights.back().size(0);
     x = x.reshape({-1, wide});
-    for (std::size_t layer = 1; layer < weights.size();) {
-      x = torch::gelu(x);
+    for (std::size_t layer = 1; layer < weights.size(); layer += 2) {
+      ChannelPerceptron some{.weight0 = weights[layer].unsqueeze(-1), .bias0 = biases[layer]};
       if (layer + 1 < weights.size()) {
-        const ChannelPerceptron two{weights[layer].unsqueeze(-1), biases[layer], weights[layer + 1].unsqueeze(-1),
-                                    biases[layer + 1]};
-        x = two(x, fused);
-        layer += 2;
-      } else {
-        x = torch::addmm(biases[layer], x, weights[layer].t());
-        layer += 1;
+        some.weight1 = weights[layer + 1].unsqueeze(-1);
+        some.bias1 = biases[layer + 1];
       }
+      x = some(torch::gelu(x), fused);
     }
     blocks.push_back(x.view({size, of_edge, channels_out}) * rows_of_edges(values, source));
   }

@@ -289,12 +289,8 @@ class JitNetwork final : public ScriptNetwork {
     require(domain.is_grid() != spaces_.mesh, describe(), ": domain=", domain.describe(), " (the model works on ",
             spaces_.mesh ? "meshes" : "grids", "). Give a field on one",
             spaces_.mesh ? " by --mesh." : message(", or write \"mesh\": true into the archive's ", spaces_file, "."));
-    std::vector<std::int64_t> sizes = {fields.size(1), fields.size(2)};
-    if (spaces_.mesh) {
-      sizes.push_back(domain.points());
-    } else {
-      sizes.insert(sizes.end(), domain.shape().begin(), domain.shape().end());
-    }
+    Shape sizes = sizes_of(domain);
+    sizes.insert(sizes.begin(), {fields.size(1), fields.size(2)});
     const Tensor input = fields.permute({1, 2, 0}).reshape(sizes);
     std::vector<Tensor> outputs;
     const std::int64_t together = spaces_.one_at_a_time ? 1 : input.size(0);
