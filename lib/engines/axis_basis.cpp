@@ -46,13 +46,12 @@ AxisBasis::AxisBasis(std::int64_t of_points, std::int64_t highest, bool half) : 
     class_begin.fill(static_cast<int>(rows.size()));
     class_begin[0] = 0;
   }
-  for (std::int64_t j = 0; j < orbits; ++j) {
+  for (std::int64_t j = 0; j < orbits; ++j)
     for (std::int64_t i = 0; i < 4; ++i) {
       const std::array<std::int64_t, 4> orbit = {j, points - 1 - j, points / 2 - 1 - j, points / 2 + j};
       const std::int64_t neighbour = 4 * j + i < points ? 4 * j + i : -1;
       order.push_back(folded ? orbit[at(i)] : neighbour);
     }
-  }
   const std::int64_t places = folded ? orbits : 4 * orbits;
   for (std::int64_t place = 0; place < places; ++place) {
     const std::int64_t point = order[at(folded ? 4 * place : place)];

@@ -67,12 +67,6 @@ std::map<int, std::vector<std::size_t>> FnoEngine::by_source() const {
 // The last block of an FNO and its projection at one query: their linear parts multiplied out, in double and rounded
 // once.
 
-namespace {
-
-AlignedFloats rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
-
-}  // namespace
-
 FnoEngine::Heads FnoEngine::heads(const Readout& readout) const {
   Heads heads;
   for (const auto& [query, weight] : readout.terms()) heads.push_back(head(query, weight));
@@ -139,10 +133,10 @@ FnoEngine::Head FnoEngine::head(Query query, double weight) const {
         second[at(h * wide_ + w)] += weight * static_cast<double>(layer.mlp1.weight[at(c * hidden + h)]);
     }
   }
-  head.first = rounded(first);
-  head.first_bias = rounded(first_bias);
-  head.second = rounded(second);
-  head.second_bias = rounded(second_bias);
+  head.first.assign(first.begin(), first.end());
+  head.first_bias.assign(first_bias.begin(), first_bias.end());
+  head.second.assign(second.begin(), second.end());
+  head.second_bias.assign(second_bias.begin(), second_bias.end());
   for (Index w = 0; w < wide; ++w)
     head.third.push_back(
         static_cast<float>(weight * static_cast<double>(projection1.weight[at(query.channel * wide + w)])));

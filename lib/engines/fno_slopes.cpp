@@ -323,14 +323,13 @@ FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine) {
                .mlp0 = transposed(block.mlp0, width, hidden),
                .mlp1 = transposed(block.mlp1, hidden, width)};
     // The adjoint of a product with w is the product with its conjugate transpose.
-    for (const auto& [row, group] : groups) {
+    for (const auto& [row, group] : groups)
       for (std::size_t part = 0; part < (block.spectral.empty() ? 0 : 2 * group.size()); ++part) {
         const auto first =
             block.spectral.begin() + static_cast<std::ptrdiff_t>(2 * group[part / 2] + part % 2) * square;
         const AlignedFloats turned = transposed({first, first + square}, width, width, part % 2 == 0 ? 1 : -1);
         back.spectral.insert(back.spectral.end(), turned.begin(), turned.end());
       }
-    }
     blocks_.push_back(std::move(back));
   }
   lifting0_ = transposed(engine.lifting0_, engine.entry_channels(), engine.lifting_width());

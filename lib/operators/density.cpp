@@ -211,6 +211,10 @@ class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityC
   }
 };
 
+bool is_density(const networks::NetworkConfig& config) {
+  return ordered_json::parse(config.json).value("model", "fno") == "density";
+}
+
 }  // namespace
 
 int DensityConfig::place_channels(int dimension) const {
@@ -239,14 +243,6 @@ DensityConfig::operator networks::NetworkConfig() const {
   object["network"] = ordered_json::parse(network.json);
   return {object.dump()};
 }
-
-namespace {
-
-bool is_density(const networks::NetworkConfig& config) {
-  return ordered_json::parse(config.json).value("model", "fno") == "density";
-}
-
-}  // namespace
 
 bool takes_any_query(const networks::NetworkConfig& config) {
   return is_density(config) && DensityConfig::parse(config).query == DensityConfig::Query::any;

@@ -50,12 +50,11 @@ class CellGrid {
       first[axis] = index(axis, place[axis] - reach);
       last[axis] = index(axis, place[axis] + reach);
     }
-    for (std::int64_t a = first[0]; a <= last[0]; ++a) {
+    for (std::int64_t a = first[0]; a <= last[0]; ++a)
       for (std::int64_t b = first[1]; b <= last[1]; ++b) {
         const auto cell = static_cast<std::size_t>(a * cells_[1] + b);
         for (std::size_t i = starts_[cell]; i < starts_[cell + 1]; ++i) work(members_[i]);
       }
-    }
   }
 
  private:
@@ -105,14 +104,13 @@ NeighbourLists neighbours_given(NeighbourLists lists, std::int64_t places, std::
           " places). Give one row for each place.");
   require(lists.splits.front() == 0 && lists.splits.back() == lists.edges() && std::ranges::is_sorted(lists.splits),
           "neighbours: splits (do not ascend from 0 to ", lists.edges(), " edges). Give compressed rows.");
-  for (std::size_t row = 0; row + 1 < lists.splits.size(); ++row) {
+  for (std::size_t row = 0; row + 1 < lists.splits.size(); ++row)
     for (std::int64_t edge = lists.splits[row]; edge < lists.splits[row + 1]; ++edge) {
       const std::int64_t index = lists.indices[static_cast<std::size_t>(edge)];
       const bool ascends = edge == lists.splits[row] || lists.indices[static_cast<std::size_t>(edge - 1)] < index;
       require(index >= 0 && index < points && ascends, "neighbours: index=", index, " (in row ", row,
               "; the indices of a row ascend and are 0..", points - 1, "). Sort the rows.");
     }
-  }
   return lists;
 }
 

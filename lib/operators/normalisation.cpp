@@ -80,7 +80,7 @@ Normaliser take(const Side& side, const ordered_json& said, data::Safetensors& c
 template <typename Map>
 FieldBatch mapped(FieldBatch fields, const Normaliser& by, const Map& map) {
   const std::int64_t points = fields.domain.points();
-  for (int channel = 0; channel < fields.channels; ++channel) {
+  for (int channel = 0; channel < fields.channels; ++channel)
     for (std::int64_t point = 0; point < points; ++point) {
       const double mean = by.mean_at(fields.domain, channel, point), scale = by.scale_at(fields.domain, channel, point);
       for (std::int64_t index = 0; index < fields.batch; ++index) {
@@ -88,7 +88,6 @@ FieldBatch mapped(FieldBatch fields, const Normaliser& by, const Map& map) {
         value = map(value, mean, scale);
       }
     }
-  }
   return fields;
 }
 

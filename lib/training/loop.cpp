@@ -51,6 +51,14 @@ void update_in_one_pass(const Update& update, std::int64_t size, float* paramete
   }
 }
 
+/// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until
+/// they are added up.
+std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const Domain& domain) {
+  if (!network.options().device().is_cpu()) return batch;
+  const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;
+  return std::clamp(operators::cached_batch(network, domain), least, most);
+}
+
 }  // namespace
 
 AdamW::AdamW(const Tensors& parameters, double weight_decay) : parameters_(parameters), weight_decay_(weight_decay) {
@@ -94,18 +102,6 @@ AdamW::Tensors AdamW::moments() const {
   for (const auto& [name, tensor] : second_) all["second." + name] = tensor;
   return all;
 }
-
-namespace {
-
-/// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until
-/// they are added up.
-std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const Domain& domain) {
-  if (!network.options().device().is_cpu()) return batch;
-  const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;
-  return std::clamp(operators::cached_batch(network, domain), least, most);
-}
-
-}  // namespace
 
 double batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain, const LossPart& part) {
   const std::int64_t size = chunk_size(network, batch, domain);
