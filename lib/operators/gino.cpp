@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 
 namespace opshap::operators {
 
@@ -97,20 +98,13 @@ void read_common(ConfigReader& reader, GinoConfig& config) {
                           " channels are multiplied by those of the field one by one"));
 }
 
-class GinoArchitecture final : public Architecture {
+class GinoArchitecture final : public ArchitectureOf<Gino, GinoConfig> {
  public:
   std::vector<int> dimensions() const override { return {latent_axes}; }
   bool on_meshes() const override { return true; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<Gino>(GinoConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  GinoConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"});
     GinoConfig config;
     fit_sizes(reader, config, spaces, latent_axes, 2);

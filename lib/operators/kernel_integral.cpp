@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/error.hpp"
-#include "operators/fused_layers.hpp"
 #include "operators/layers.hpp"
 #include "operators/tiles.hpp"
 
@@ -51,12 +50,11 @@ class CellGrid {
       first[axis] = index(axis, place[axis] - reach);
       last[axis] = index(axis, place[axis] + reach);
     }
-    for (std::int64_t a = first[0]; a <= last[0]; ++a) {
+    for (std::int64_t a = first[0]; a <= last[0]; ++a)
       for (std::int64_t b = first[1]; b <= last[1]; ++b) {
         const auto cell = static_cast<std::size_t>(a * cells_[1] + b);
         for (std::size_t i = starts_[cell]; i < starts_[cell + 1]; ++i) work(members_[i]);
       }
-    }
   }
 
  private:
@@ -106,14 +104,13 @@ NeighbourLists neighbours_given(NeighbourLists lists, std::int64_t places, std::
           " places). Give one row for each place.");
   require(lists.splits.front() == 0 && lists.splits.back() == lists.edges() && std::ranges::is_sorted(lists.splits),
           "neighbours: splits (do not ascend from 0 to ", lists.edges(), " edges). Give compressed rows.");
-  for (std::size_t row = 0; row + 1 < lists.splits.size(); ++row) {
+  for (std::size_t row = 0; row + 1 < lists.splits.size(); ++row)
     for (std::int64_t edge = lists.splits[row]; edge < lists.splits[row + 1]; ++edge) {
       const std::int64_t index = lists.indices[static_cast<std::size_t>(edge)];
       const bool ascends = edge == lists.splits[row] || lists.indices[static_cast<std::size_t>(edge - 1)] < index;
       require(index >= 0 && index < points && ascends, "neighbours: index=", index, " (in row ", row,
               "; the indices of a row ascend and are 0..", points - 1, "). Sort the rows.");
     }
-  }
   return lists;
 }
 
@@ -208,17 +205,13 @@ Tensor KernelIntegral::messages(const Tensor& values, const Tensor& sources, con
     if (nonlinear) x = x + rows_of_edges(features, source);
     const std::int64_t of_edge = x.size(1), channels_out = weights.back().size(0);
     x = x.reshape({-1, wide});
-    for (std::size_t layer = 1; layer < weights.size();) {
-      x = torch::gelu(x);
+    for (std::size_t layer = 1; layer < weights.size(); layer += 2) {
+      ChannelPerceptron some{.weight0 = weights[layer].unsqueeze(-1), .bias0 = biases[layer]};
       if (layer + 1 < weights.size()) {
-        const ChannelPerceptron two{weights[layer].unsqueeze(-1), biases[layer], weights[layer + 1].unsqueeze(-1),
-                                    biases[layer + 1]};
-        x = two(x, fused);
-        layer += 2;
-      } else {
-        x = torch::addmm(biases[layer], x, weights[layer].t());
-        layer += 1;
+        some.weight1 = weights[layer + 1].unsqueeze(-1);
+        some.bias1 = biases[layer + 1];
       }
+      x = some(torch::gelu(x), fused);
     }
     blocks.push_back(x.view({size, of_edge, channels_out}) * rows_of_edges(values, source));
   }

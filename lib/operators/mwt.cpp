@@ -15,6 +15,7 @@
 #include "core/gauss_legendre.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
 
 namespace opshap::operators {
@@ -365,18 +366,11 @@ MwtConfig::operator networks::NetworkConfig() const {
   return {object.dump()};
 }
 
-class MwtArchitecture final : public Architecture {
+class MwtArchitecture final : public ArchitectureOf<Mwt, MwtConfig> {
  public:
   std::vector<int> dimensions() const override { return {1}; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<Mwt>(MwtConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  MwtConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"c", "k", "alpha", "n_cz"});
     MwtConfig config{.in_channels = spaces.in_channels, .out_channels = spaces.out_channels};
     read_sizes(reader, config);

@@ -53,6 +53,16 @@ Tensor expanded(const Factors& factors) {
   return whole.reshape(shape);
 }
 
+/// 2π·k·p/N with the product reduced modulo N first, so that the angle keeps all its digits.
+double angle(std::int64_t frequency, std::int64_t point, double period) {
+  return 2 * std::numbers::pi * std::fmod(static_cast<double>(frequency * point), period) / period;
+}
+
+AxisQuadrature rule_of(std::size_t axis, std::int64_t points, const std::vector<AxisQuadrature>& quadrature) {
+  if (!quadrature.empty()) return quadrature[axis];
+  return {.weights = std::vector<double>(static_cast<std::size_t>(points), 1), .period = static_cast<double>(points)};
+}
+
 }  // namespace
 
 void expand_factors(data::Safetensors& content, const std::string& who) {
@@ -78,20 +88,6 @@ void expand_factors(data::Safetensors& content, const std::string& who) {
     }
   }
 }
-
-namespace {
-
-/// 2π·k·p/N with the product reduced modulo N first, so that the angle keeps all its digits.
-double angle(std::int64_t frequency, std::int64_t point, double period) {
-  return 2 * std::numbers::pi * std::fmod(static_cast<double>(frequency * point), period) / period;
-}
-
-AxisQuadrature rule_of(std::size_t axis, std::int64_t points, const std::vector<AxisQuadrature>& quadrature) {
-  if (!quadrature.empty()) return quadrature[axis];
-  return {.weights = std::vector<double>(static_cast<std::size_t>(points), 1), .period = static_cast<double>(points)};
-}
-
-}  // namespace
 
 FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
                            const torch::TensorOptions& options, InverseShift shift,
@@ -139,7 +135,7 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
   inverse = torch::zeros({2 * points, 2 * rows_}, torch::kFloat64);
   auto ahead = forward.accessor<double, 2>();
   auto behind = inverse.accessor<double, 2>();
-  for (std::int64_t row = 0; row < rows_; ++row) {
+  for (std::int64_t row = 0; row < rows_; ++row)
     for (std::int64_t point = 0; point < points; ++point) {
       const double theta = angle(row - zero, point, first_period);
       const double back = angle(row - zero - lower, point, first_period);
@@ -152,7 +148,6 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
       behind[point_re][im] = -std::sin(back);
       behind[point_im][re] = std::sin(back);
     }
-  }
   first_forward_ = forward.to(options);
   first_inverse_ = inverse.to(options);
 }

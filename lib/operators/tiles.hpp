@@ -167,7 +167,7 @@ class Tiles {
   template <typename Work>
   void for_each(const Work& work) const {
     const auto& [from, to] = boxes_;
-    for (std::int64_t line = to.first_line; line < to.first_line + to.lines; ++line) {
+    for (std::int64_t line = to.first_line; line < to.first_line + to.lines; ++line)
       for (std::int64_t point = to.first; point < to.end();) {
         const bool before = from.holds_line(line) && point < from.first,
                    inside = from.holds_line(line) && !before && point < from.end();
@@ -181,7 +181,6 @@ class Tiles {
                   .from = inside ? from.row(line, point, batch_) : -1});
         point += points;
       }
-    }
   }
 
  private:
