@@ -137,10 +137,8 @@ Axis stored_axis(const Hdf5Source& file, const std::string& path, std::int64_t p
                                  coordinates.front() - spacing / 2, problem.periodic);
   // Coordinates are stored as float32, whose rounding is up to a ten-thousandth of the spacing of a thousand points.
   const auto on = [&](const Axis& axis) {
-    for (std::size_t i = 0; i < coordinates.size(); ++i) {
-      if (!(std::abs(coordinates[i] - axis.coordinate(static_cast<int>(i))) <= 1e-3 * spacing)) return false;
-    }
-    return true;
+    const auto near = [&](double stored, double exact) { return std::abs(stored - exact) <= 1e-3 * spacing; };
+    return std::ranges::equal(coordinates, axis.coordinates(), near);
   };
   if (on(expected)) return expected;
   const Axis nodes = Axis::closed(static_cast<int>(points), problem.end - problem.begin, problem.begin);

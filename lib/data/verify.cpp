@@ -19,7 +19,7 @@
 #include "data/generate.hpp"
 #include "data/hdf5.hpp"
 #include "data/import.hpp"
-#include "pde/registry.hpp"
+#include "pde/problem.hpp"
 
 namespace opshap::data {
 
@@ -150,11 +150,8 @@ class Verification {
     const Domain domain = spaces().input.domain;
     for (int axis = 0; axis < domain.dimension(); ++axis) {
       const Column column = file_.column(axis == 0 ? "/x" : "/y");
-      const std::vector<double>& coordinates = held<double>(column);
-      bool same = coordinates.size() == static_cast<std::size_t>(domain.shape()[static_cast<std::size_t>(axis)]);
-      for (std::size_t i = 0; same && i < coordinates.size(); ++i)
-        same = coordinates[i] == domain.coordinate(axis, static_cast<int>(i));
-      if (!same) return {"layout", false, message(column.name, " does not hold the coordinates of the grid")};
+      if (held<double>(column) != domain.axes()[static_cast<std::size_t>(axis)].coordinates())
+        return {"layout", false, message(column.name, " does not hold the coordinates of the grid")};
     }
     return {"layout", true,
             message(parts[0], " train, ", parts[1], " validation, ", parts[2], " test; ", slots, " resolution slots")};
@@ -270,10 +267,7 @@ class Verification {
   }
 
   const pde::Problem& problem() const {
-    if (!problem_) {
-      problem_ = pde::find(request_.at("pde").get<std::string>())
-                     .with(parameters_from_json(request_.at("parameters"), "data verify"));
-    }
+    if (!problem_) problem_ = problem_of(request_, "data verify");
     return *problem_;
   }
 
