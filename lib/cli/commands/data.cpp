@@ -212,7 +212,7 @@ void add_import(CLI::App& data, const Globals& globals) {
             "data import npy: --periodic (missing: nothing in two arrays says it, and it decides where points lie and "
             "what an explainer sums over). Give --periodic true, or --periodic false.");
     options->npy.centring = options->centring == "cell" ? Centring::cell : Centring::node;
-    data::import_dataset(*data::open_npy(options->npy), taking(*options), globals.out);
+    data::import_dataset(data::open_npy(options->npy), taking(*options), globals.out);
     show(globals);
   });
 }
