@@ -78,8 +78,8 @@ bool is_unique_name(const std::string& name) {
   return name.size() > added && name.ends_with(ending_of_temporary) && name[name.size() - added] == '.';
 }
 
-/// Writes a new file under a name of its own and gives it that of `path`. On a failure and on a forced end it is removed.
-/// The new file has the mode of the one that it replaces, if there is one.
+/// Writes a new file under a name of its own and gives it that of `path`. It is removed on a failure and on a forced
+/// end. It has the mode of the file that it replaces, if there is one.
 void replace_file(const fs::path& path, std::span<const std::byte> bytes, const struct stat* replaced) {
   const fs::path temporary = unique_name(path);
   const ForcedEnd forced([&temporary] { ::unlink(temporary.c_str()); });
