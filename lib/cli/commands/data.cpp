@@ -181,7 +181,7 @@ void import_npy(const ImportOptions& options, const Globals& globals) {
           "what an explainer sums over). Give --periodic true, or --periodic false.");
   data::NpyOptions npy = options.npy;
   npy.centring = options.centring == "cell" ? Centring::cell : Centring::node;
-  data::import_dataset(*data::open_npy(npy), taking(options), globals.out);
+  data::import_dataset(data::open_npy(npy), taking(options), globals.out);
   show(globals.out, globals);
 }
 
