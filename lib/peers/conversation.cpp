@@ -16,12 +16,6 @@ namespace opshap::peers {
 
 namespace {
 
-std::vector<std::string> words_of(const std::vector<Need>& needs) {
-  std::vector<std::string> words;
-  for (const Need need : needs) words.emplace_back(to_string(need));
-  return words;
-}
-
 /// Of a greeting, which may hold anything in their place.
 std::string needs_in_words(const nlohmann::json& greeting) {
   const auto needs = greeting.find("needs");
@@ -91,9 +85,8 @@ std::string last_words(const std::string& text) {
   if (end == std::string::npos) return "";
   const std::size_t begin = text.rfind('\n', end) + 1;  // npos + 1 is 0
   std::string line = text.substr(begin, end - begin + 1);
-  for (char& letter : line) {
-    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
-  }
+  std::ranges::replace_if(
+      line, [](char letter) { return static_cast<unsigned char>(letter) < ' '; }, ' ');
   constexpr std::size_t most = 200;
   // What is no UTF-8, and a letter that the cut has split, becomes U+FFFD: the text goes into rows and JSON.
   const auto replace = nlohmann::json::error_handler_t::replace;
@@ -159,7 +152,8 @@ void Link::check_greeting() {
   if (greeting_.text("name") != plugin_.name)
     fail(Ending::protocol_error, "its name is ", last_words(greeting_.text("name")), ", in plugin.toml it is ",
          plugin_.name);
-  const nlohmann::json wanted = words_of(plugin_.needs);
+  nlohmann::json wanted = nlohmann::json::array();
+  for (const Need need : plugin_.needs) wanted.push_back(to_string(need));
   const auto needs = greeting_.header.find("needs");
   if (plugin_.role == Role::estimator && (needs == greeting_.header.end() || *needs != wanted))
     fail(Ending::protocol_error, "it needs ", needs_in_words(greeting_.header), ", in plugin.toml ", wanted.dump());
