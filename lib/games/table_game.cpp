@@ -111,9 +111,8 @@ std::unique_ptr<Game> parse_terms(const Json& file, std::string_view who) {
     StrictObject given = reader(element, who, where);
     UnanimityTerm term{.coalition = {},
                        .coefficient = number(given.value("coefficient"), who, "key=", where, "coefficient")};
-    for (const Json& player : given.array("coalition")) {
+    for (const Json& player : given.array("coalition"))
       term.coalition.push_back(integer(player, 0, players - 1, who, message("key=", where, "coalition player")));
-    }
     given.finish();
     terms.push_back(std::move(term));
   }

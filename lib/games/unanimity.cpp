@@ -84,9 +84,8 @@ class UnanimitySum final : public SolvedGame, public MeanField, public Coalition
           for (std::size_t word = 0; word < words; ++word) containing[word] &= column[word];
         }
         for (std::size_t word = 0; word < words; ++word) {
-          for (std::uint64_t rest = containing[word]; rest != 0; rest &= rest - 1) {
+          for (std::uint64_t rest = containing[word]; rest != 0; rest &= rest - 1)
             values[first + word * 64 + static_cast<std::size_t>(std::countr_zero(rest))] += term.coefficient;
-          }
         }
       }
     }

@@ -93,8 +93,6 @@ std::string last_words(const std::string& text) {
   return nlohmann::json::parse(nlohmann::json(line.substr(0, most)).dump(-1, ' ', false, replace));
 }
 
-Link::Link(const Plugin& plugin) : plugin_(plugin), process_(plugin) { check_greeting(); }
-
 Link::~Link() {
   try {
     std::string ignored;

@@ -17,7 +17,7 @@ class Link {
  public:
   /// Starts the process and waits for its greeting, which must be that of the plugin. Throws Failure, EnvironmentError
   /// or Stopped. The plugin is referred to.
-  explicit Link(const Plugin& plugin);
+  explicit Link(const Plugin& plugin) : plugin_(plugin), process_(plugin) { check_greeting(); }
   /// Says goodbye, and kills the group of a process that does not go.
   ~Link();
   Link(const Link&) = delete;

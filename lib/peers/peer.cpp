@@ -41,12 +41,9 @@ Answer Peer::run(const Task& task, const Doors& doors) {
     return answer;
   } catch (const Failure& failure) {
     const Ending ending = failure.ending();
-    if (ending == Ending::fail || ending == Ending::refused || ending == Ending::budget_refused) {
-      failures_ = 0;
-    } else {
-      link_.reset();
-      ++failures_;
-    }
+    const bool by_itself = ending == Ending::fail || ending == Ending::refused || ending == Ending::budget_refused;
+    failures_ = by_itself ? 0 : failures_ + 1;
+    if (!by_itself) link_.reset();
     throw;
   } catch (...) {
     link_.reset();

@@ -20,8 +20,6 @@ Plugin plugin_of(const std::filesystem::path& folder, Role role) {
   return plugin;
 }
 
-Questions::Questions(Plugin plugin) : plugin_(std::move(plugin)), link_(plugin_) {}
-
 std::string Questions::version() const {
   const std::string told = link_.greeting().text("version");
   return told.empty() ? plugin_.version : told;
@@ -41,8 +39,6 @@ std::int64_t Questions::greeted(std::string_view key, std::int64_t otherwise, st
   }
   return number;
 }
-
-bool Questions::says(std::string_view key) const { return link_.greeting().says(key); }
 
 std::vector<double> Questions::ask(const char* type, const char* wanted, const nlohmann::ordered_json& keys,
                                    std::string_view payload, std::size_t numbers) {
