@@ -20,6 +20,7 @@
 #include "estimators/registry.hpp"
 #include "estimators/stratified.hpp"
 #include "estimators/svarm.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/every_sample.hpp"

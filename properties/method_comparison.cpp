@@ -16,6 +16,7 @@
 #include "estimators/registry.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/contest.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/for_all.hpp"

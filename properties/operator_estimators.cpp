@@ -19,6 +19,7 @@
 #include "estimators/two_level.hpp"
 #include "games/cell_mask_game.hpp"
 #include "games/partition_of_unity.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"

@@ -12,6 +12,7 @@
 #include "core/rng.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/evaluate.hpp"
+#include "games/registry.hpp"
 #include "games/unanimity.hpp"
 #include "runs/manifest.hpp"
 #include "runs/merge_parts.hpp"

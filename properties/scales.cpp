@@ -19,6 +19,7 @@
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/certify.hpp"
 #include "evaluation/comparison_run.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "methods/method.hpp"

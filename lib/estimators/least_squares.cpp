@@ -238,9 +238,8 @@ std::vector<double> KernelRegression::residuals(std::span<const double> targets,
 std::vector<double> KernelRegression::response(std::span<const std::size_t> rows,
                                                std::span<const double> changes) const {
   std::vector<double> moments(static_cast<std::size_t>(coalitions_.players()), 0.0);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
+  for (std::size_t k = 0; k < rows.size(); ++k)
     for_each_member(coalitions_.row(rows[k]), [&](std::size_t player) { moments[player] += changes[k]; });
-  }
   return solve(std::move(moments));
 }
 

@@ -67,7 +67,7 @@ struct Frame {
   std::string payload;    ///< numbers are little-endian
 
   /// The key "type", or "" when there is none.
-  std::string type() const;
+  std::string type() const { return text("type"); }
   /// A whole number, which may be written as 1e5. Throws Malformed("range") for anything else.
   std::int64_t integer(std::string_view key) const;
   /// A text; "" when there is none.

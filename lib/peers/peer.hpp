@@ -76,7 +76,7 @@ class Peer {
 
  private:
   Plugin plugin_;
-  std::unique_ptr<class Conversation> conversation_;
+  std::unique_ptr<class Link> link_;
   std::int64_t tasks_ = 0;
   int failures_ = 0;  ///< in a row
 };
