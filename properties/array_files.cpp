@@ -69,8 +69,7 @@ RC_GTEST_PROP(NpyFiles, AnArrayIsReadAsItWasWritten, ()) {
 
 TEST(NpyFiles, ValuesThatAreNoNumbersSurvive) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const auto read =
-      parse(data::format_npy({{3}, data::Dtype::float64, std::vector<double>{std::nan(""), infinity, -0.0}}));
+  const auto read = parse(data::format_npy({{3}, data::Dtype::float64, std::vector{std::nan(""), infinity, -0.0}}));
   const std::vector<double>& values = read.reals("test");
   EXPECT_TRUE(std::isnan(values[0]));
   EXPECT_EQ(infinity, values[1]);
@@ -110,8 +109,7 @@ TEST(NpyFiles, AnArrayInFortranOrderIsThatInCOrder) {
   bytes.replace(bytes.find(order) + order.size(), 5, "True ");
   // The first axis runs fastest: number k of the file is at (k % 2, k / 2 % 3, k / 6).
   const std::vector<double> found = parse(bytes).reals("test");
-  for (std::size_t k = 0; k < 12; ++k)
-    EXPECT_EQ(static_cast<double>(k), found[(k % 2) * 6 + (k / 2 % 3) * 2 + k / 6]) << k;
+  for (std::size_t k = 0; k < 12; ++k) EXPECT_EQ(static_cast<double>(k), found[k % 2 * 6 + k / 2 % 3 * 2 + k / 6]) << k;
 }
 
 TEST(NpyFiles, HalfPrecisionIsReadAsFloat32) {
@@ -128,8 +126,7 @@ TEST(NpyFiles, AWrongKindOfNumberIsRefused) {
   EXPECT_THROW(integers.reals("test"), InvalidArgument);
   EXPECT_THROW(data::format_npy({{1}, data::Dtype::int32, std::vector<double>{1}}), InvalidArgument);
   EXPECT_THROW(data::format_npy({{2}, data::Dtype::float64, std::vector<double>{1}}), InvalidArgument);
-  EXPECT_THROW(data::format_npy({{1}, data::Dtype::int32, std::vector<std::int64_t>{std::int64_t{1} << 40}}),
-               InvalidArgument);
+  EXPECT_THROW(data::format_npy({{1}, data::Dtype::int32, std::vector{std::int64_t{1} << 40}}), InvalidArgument);
 }
 
 TEST(NpyFiles, MalformedFilesAreDataErrors) {
@@ -281,6 +278,7 @@ TEST(SafetensorsFiles, NoticeEveryTruncation) {
 }
 
 TEST(SafetensorsFiles, ThatBreakTheFormatAreRefused) {
+  const std::string all_bytes = R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
   const std::vector<std::string> bad = {
       file("", 0),
       file("[]", 0),
@@ -301,12 +299,10 @@ TEST(SafetensorsFiles, ThatBreakTheFormatAreRefused) {
       file(R"({"w":{"dtype":"F32","shape":[4611686018427387906],"data_offsets":[0,8]}})", 8),
       file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8),  // a gap
       file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 8),  // data of no tensor
-      file(
-          R"({"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
-          8),
-      file(
-          R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
-          8),
+      file("{\"v\":" + all_bytes + ",\"w\":" + all_bytes + "}", 8),
+      file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+           R"("w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+           8),
       file(R"({"w":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8),
       file(R"({"__metadata__":{"a":1}})", 0),
       file(R"({"__metadata__":{"crc32c":"0123456701234567"}})", 0),

@@ -1,5 +1,7 @@
 // Every claim has a run that supports it, one that contradicts it, and one that cannot tell.
 
+#include "reporting/claims.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 
 #include "core/error.hpp"
 #include "reporting/amortisation.hpp"
-#include "reporting/claims.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/paper.hpp"
@@ -52,19 +53,14 @@ std::vector<reporting::JudgedClaim> judged(const runs::Results& results) {
   return reporting::judge(reporting::Scoreboard(run));
 }
 
-const reporting::Claim& claim_of(const std::string& id) {
-  const auto& all = reporting::claims::all();
-  return *std::ranges::find(all, id, &reporting::Claim::id);
-}
-
 Judgement judge_one(const std::string& id, const runs::Run& run) {
-  return reporting::judge(claim_of(id), reporting::Scoreboard(run));
+  const auto claim = std::ranges::find(reporting::claims::all(), id, &reporting::Claim::id);
+  return reporting::judge(*claim, reporting::Scoreboard(run));
 }
 
 Judgement judge_one(const std::string& id, const runs::Results& results) { return judge_one(id, run_of(results)); }
 
-template <typename Rows>
-Judgement expect_verdict(Verdict verdict, const std::string& id, const Rows& rows) {
+Judgement expect_verdict(Verdict verdict, const std::string& id, const auto& rows) {
   const Judgement judgement = judge_one(id, rows);
   EXPECT_EQ(verdict, judgement.verdict) << id << ": " << judgement.evidence;
   return judgement;
@@ -291,8 +287,7 @@ TEST(Claims, AboutBudgetsAreUndecidedByCurvesThatBeginTooLate) {
   // the first budget at n = 1024 being ten times that at n = 16 says nothing.
   runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "operator_shap", [](int) { return 20.0; });
-  const Judgement judgement =
-      expect_verdict(Verdict::undecided, "classical_methods_need_more_at_many_players", results);
+  const auto judgement = expect_verdict(Verdict::undecided, "classical_methods_need_more_at_many_players", results);
   EXPECT_EQ(0, judgement.interval->first);
 }
 
@@ -462,16 +457,11 @@ TEST(Verdicts, OfManyMeasurementsAreByHolm) {
   using enum reporting::Verdict;
   // A normal number with this mean and a standard deviation of 1, against 0.
   const auto measured = [](double mean) {
-    return Measurement{.at = "",
-                       .value = mean,
-                       .interval_at =
-                           [mean](double tail) {
-                             const double reach =
-                                 statistics::student_quantile(1 - tail, std::numeric_limits<double>::infinity());
-                             return statistics::Interval{.low = mean - reach, .high = mean + reach};
-                           },
-                       .threshold = 0,
-                       .side = Side::at_most};
+    const auto interval = [mean](double tail) {
+      const double reach = statistics::student_quantile(1 - tail, std::numeric_limits<double>::infinity());
+      return statistics::Interval{.low = mean - reach, .high = mean + reach};
+    };
+    return Measurement{.at = "", .value = mean, .interval_at = interval, .threshold = 0, .side = Side::at_most};
   };
   EXPECT_EQ(not_reproduced, verdicts({measured(2.1)}).front()) << "alone";
   Measurements many(20, measured(-3));
@@ -514,8 +504,7 @@ TEST(Claims, OfTheRowsOfTheTableSayWhoIsBestThere) {
   EXPECT_EQ(Verdict::reproduced, verdict(results));
   set_nrmse(results, "integrated_gradients", [](int) { return 1e-3; });
   EXPECT_EQ(Verdict::not_reproduced, verdict(results));
-  std::erase_if(results.attributions,
-                [](const runs::AttributionRow& row) { return row.method == "integrated_gradients"; });
+  std::erase_if(results.attributions, [](const auto& row) { return row.method == "integrated_gradients"; });
   EXPECT_EQ(Verdict::not_testable, verdict(results));
 }
 

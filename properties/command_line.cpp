@@ -145,9 +145,8 @@ TEST_F(CommandLine, AFullDiskIsAnUnfitEnvironmentAndLeavesNoFile) {
 }
 
 TEST_F(CommandLine, DataSetsAreTheSameFileForAnyNumberOfThreadsAndAfterAnyInterruption) {
-  const auto generate = [this](const std::string& name, const std::string& threads) {
-    return program("data generate --pde burgers1d --samples 192 --seed 3 --out " + path(name) + " --threads " +
-                   threads);
+  const auto generate = [this](const std::string& name, const char* count) {
+    return program("data generate --pde burgers1d --samples 192 --seed 3 --out " + path(name) + " --threads " + count);
   };
   ended(generate("one.h5", "1"));
   ended(generate("two.h5", "2"));
@@ -226,8 +225,7 @@ TEST_F(LoadedLibraries, OfTreesAreThereForWhoFitsTrees) {
 
 #ifdef OPSHAP_WITH_NETWORKS
 TEST_F(LoadedLibraries, HaveOneOpenMpRuntimeOrTheDoctorSaysSo) {
-  data::write_npy(path("u.npy"),
-                  {.shape = {1, 16}, .dtype = data::Dtype::float64, .values = std::vector<double>(16, 0.5)});
+  data::write_npy(path("u.npy"), {{1, 16}, data::Dtype::float64, std::vector<double>(16, 0.5)});
   const std::string asked = message("attribute --operator ", OPSHAP_BINARY_DIR,
                                     "/share/opshap/operators/burgers1d.safetensors --query 8 --input ", path("u.npy")),
                     trees = message(asked, " --method regression_msr_tree --budget 100");

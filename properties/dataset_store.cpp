@@ -44,10 +44,7 @@ data::DatasetRequest quick(std::int64_t samples) {
 
 class DatasetStore : public RunFolder {
  protected:
-  void SetUp() override {
-    RunFolder::SetUp();
-    set_verbosity(Verbosity::quiet);
-  }
+  DatasetStore() { set_verbosity(Verbosity::quiet); }
 
   fs::path file(const std::string& name) const { return folder_ / name; }
   fs::path shards(const std::string& name) const { return folder_ / (name + ".shards"); }

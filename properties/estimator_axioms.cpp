@@ -62,11 +62,9 @@ std::ostream& operator<<(std::ostream& out, Effort effort) {
 }
 
 rc::Gen<Effort> any_effort() {
-  return rc::gen::resize(rc::kNominalSize, rc::gen::apply(
-                                               [](int part, int seed) {
-                                                 return Effort{part, static_cast<std::uint64_t>(seed)};
-                                               },
-                                               rc::gen::inRange(0, 256), rc::gen::inRange(0, 1000000)));
+  const auto effort = [](int part, int seed) { return Effort{part, static_cast<std::uint64_t>(seed)}; };
+  return rc::gen::resize(rc::kNominalSize,
+                         rc::gen::apply(effort, rc::gen::inRange(0, 256), rc::gen::inRange(0, 1000000)));
 }
 
 /// A registered estimator, or the variant of one that gives minimum-norm solutions.
@@ -117,8 +115,7 @@ class EstimatorAxioms : public ::testing::TestWithParam<Contestant> {
   }
   Attribution estimate(const Table& table, Effort effort) const { return estimate(*as_game(table), effort); }
   /// Holds a law to be true of games, any ones or those of another generator, with any effort.
-  template <typename Law>
-  void for_all_games(const Law& law, rc::Gen<Table> (*games)(int) = any_game) const {
+  void for_all_games(const auto& law, rc::Gen<Table> (*games)(int) = any_game) const {
     for_all([&] {
       const Table table = *games(most_players);
       law(table, *any_effort());

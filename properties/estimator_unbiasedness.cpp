@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -57,8 +58,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllOrderingsIsTheShapleyValue) {
       const auto listed = [&](std::int64_t index, std::span<int> ordering) {
         std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin());
       };
-      const auto found =
-          mean_marginal_contributions(counted, unit, static_cast<std::int64_t>(orderings.size()), listed);
+      const auto found = mean_marginal_contributions(counted, unit, std::ssize(orderings), listed);
       RC_ASSERT(mismatch(textbook_shapley_values(table), found.values,
                          rounding(static_cast<double>(orderings.size()), table.scale())) == "");
     });
@@ -149,16 +149,16 @@ class EveryOutcome {
   }
 
   /// Σ P(outcome)·estimate(outcome), [n]. The estimate is made from the choices.
-  template <typename Estimate>
-  std::vector<double> mean(std::size_t players, const Estimate& estimate) {
-    std::vector<double> sum(players, 0.0);
+  std::vector<double> mean(const auto& estimate) {
+    std::vector<double> sum;
     double all = 0;
     do {
       place_ = 0;
       const std::vector<double> values = estimate();
       double probability = 1;
       for (const Digit& digit : digits_) probability /= static_cast<double>(digit.bound);
-      for (std::size_t i = 0; i < players; ++i) sum[i] += probability * values[i];
+      sum.resize(values.size());
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += probability * values[i];
       all += probability;
       ++outcomes;
     } while (advance());
@@ -201,7 +201,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
     const auto estimate = [&, players = players, draws = draws] {
       return stratified_means(counted, draws, every.choices(players - 1)).values;
     };
-    const std::vector<double> mean = every.mean(static_cast<std::size_t>(players), estimate);
+    const std::vector<double> mean = every.mean(estimate);
     EXPECT_EQ(static_cast<std::size_t>(outcomes), every.outcomes);
     const Table table = as_table(*game);
     EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean, rounding(outcomes, table.scale())))
@@ -219,7 +219,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
     CountedGame counted(*game, {16});
     const std::vector<std::int64_t> counts = {0, 0, draws, 0, 0};
     EveryOutcome every;
-    const auto mean = every.mean(4, [&] { return svarm_means(counted, counts, every.choices(4)).values; });
+    const auto mean = every.mean([&] { return svarm_means(counted, counts, every.choices(4)).values; });
     EXPECT_EQ(static_cast<std::size_t>(24 * 24 * std::pow(6, draws)), every.outcomes);
     EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
                            rounding(static_cast<double>(every.outcomes), table.scale())))
@@ -240,7 +240,7 @@ TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   std::vector<double> mean(5, 0.0);
   const auto add = [&](double times, const std::set<std::size_t>& varying, std::size_t outcomes) {
     EveryOutcome every(varying);
-    const auto part = every.mean(5, [&] { return svarm_means(counted, counts, every.choices(5)).values; });
+    const auto part = every.mean([&] { return svarm_means(counted, counts, every.choices(5)).values; });
     EXPECT_EQ(outcomes, every.outcomes);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += times * part[i];
   };

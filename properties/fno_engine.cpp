@@ -37,15 +37,6 @@ double relative_error(const std::vector<double>& found, const std::vector<double
   return worst / std::sqrt(square);
 }
 
-std::vector<double> engine_values(const engines::FnoEngine& engine, const FieldBatch& input, const FieldBatch& baseline,
-                                  const std::vector<int>& player_of, const Coalitions& coalitions,
-                                  const Readout& readout) {
-  std::vector<double> values(coalitions.size());
-  engine.values(engine.subject(input.values, baseline.values, player_of, coalitions.players()), engine.heads(readout),
-                coalitions, 0, values);
-  return values;
-}
-
 /// A game of random size and shape with its values in double.
 struct Question {
   Case of;
@@ -59,7 +50,10 @@ struct Question {
       0;  ///< how far v moves when every weight moves by half a unit in its last place, over the spread of v
 
   std::vector<double> values(const engines::FnoEngine& engine) const {
-    return engine_values(engine, input, baseline, player_of, coalitions, readout);
+    std::vector<double> values(coalitions.size());
+    engine.values(engine.subject(input.values, baseline.values, player_of, coalitions.players()), engine.heads(readout),
+                  coalitions, 0, values);
+    return values;
   }
 };
 
@@ -136,12 +130,10 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
 /// Against the spread of v over the coalitions, since v itself may be far larger or near zero: what is asked for, 2e-5;
 /// and where the network is so ill conditioned that a rounding of its weights moves v by more, some such roundings:
 /// each of its dozen layers rounds its sums anew.
-double tolerance(const Question& question) { return 2e-5 + 16 * question.rounding; }
-
 void expect_agreement(const Question& question, const std::string& where = "") {
   for (const std::string& set : kernels::instruction_sets()) {
     const engines::FnoEngine engine(question.weights, question.of.shape, kernels::kernels_for(set));
-    EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
+    EXPECT_LT(relative_error(question.values(engine), question.exact), 2e-5 + 16 * question.rounding)
         << set << ": " << describe(question.of) << where;
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -40,6 +41,7 @@
 namespace opshap {
 namespace {
 
+using estimators::shapley_values_of_table;
 using golden::cases;
 using golden::cases_with;
 using golden::Json;
@@ -60,7 +62,7 @@ TEST(ShapiqExactComputer, AgreesWithTheEnumeration) {
   for (const Json& entry : cases_with("exact", "values")) {
     const std::vector<double> table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
     const Tolerance tolerance = enumerated(entry.at("players").get<int>(), largest(table));
-    const std::vector<double> ours = estimators::shapley_values_of_table(table);
+    const std::vector<double> ours = shapley_values_of_table(table);
     EXPECT_EQ("", mismatch(expected, ours, tolerance)) << title(entry);
     EXPECT_EQ("", mismatch(numbers(entry.at("shapiq")), ours, tolerance)) << title(entry);
   }
@@ -82,8 +84,7 @@ TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
     const auto game = games::unanimity_sum(players, terms);
     const std::vector<double> expected = numbers(entry.at("shapley_values"));
     EXPECT_EQ("", mismatch(expected, game->shapley_values(), enumerated(players, scale)));
-    EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(as_table(*game).values),
-                           enumerated(players, scale)));
+    EXPECT_EQ("", mismatch(expected, shapley_values_of_table(as_table(*game).values), enumerated(players, scale)));
   }
 }
 
@@ -162,7 +163,7 @@ TEST(ShapiqKernelShap, AtFullBudgetIsExact) {
     ++found;
     const Rows rows(entry);
     const std::vector<double> table = as_table(rows).values;
-    EXPECT_EQ("", mismatch(numbers(entry.at("constrained")), estimators::shapley_values_of_table(table),
+    EXPECT_EQ("", mismatch(numbers(entry.at("constrained")), shapley_values_of_table(table),
                            enumerated(rows.players(), largest(table))));
   }
   EXPECT_EQ(3, found);
@@ -373,7 +374,7 @@ TEST(ClosedForms, AreOursInRationalsAndWhatEnumerationGives) {
     const Vector table = numbers(entry.at("values"));
     ++tables;
     EXPECT_EQ("", mismatch(table, as_table(*game).values, rounding(operations, largest(table)))) << title(entry);
-    EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(table), rounding(operations, largest(table))))
+    EXPECT_EQ("", mismatch(expected, shapley_values_of_table(table), rounding(operations, largest(table))))
         << title(entry);
   }
   EXPECT_GE(tables, 8);
@@ -390,9 +391,12 @@ TEST(KernelLaw, HasTheProbabilitiesOfManyPlayers) {
 }
 
 /// f on the diagonal a = (t, ..., t), by its gradient there.
-class DiagonalGame : public DifferentiableGame {
+class DiagonalGame final : public DifferentiableGame {
  public:
-  explicit DiagonalGame(const Json& entry) : gain_(entry.at("gain").get<double>()) {}
+  using Gradient = std::function<Vector(double t)>;
+  DiagonalGame(double gain, const Gradient& gradient)
+      : players_(static_cast<int>(gradient(0).size())), gain_(gain), gradient_(gradient) {}
+  int players() const override { return players_; }
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     Vector result;
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
@@ -405,55 +409,44 @@ class DiagonalGame : public DifferentiableGame {
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     Vector result;
     for (const double t : nodes)
-      for (const double entry : gradient(t)) result.push_back(entry);
+      for (const double entry : gradient_(t)) result.push_back(entry);
     return result;
   }
 
  private:
-  virtual Vector gradient(double t) const = 0;
+  int players_;
   double gain_;
+  Gradient gradient_;
 };
 
-/// f(a) = c·a + (p·a)² + (q·a)³.
-class CubicGame final : public DiagonalGame {
- public:
-  explicit CubicGame(const Json& entry)
-      : DiagonalGame(entry), c_(numbers(entry.at("c"))), p_(numbers(entry.at("p"))), q_(numbers(entry.at("q"))) {}
-  int players() const override { return static_cast<int>(c_.size()); }
-
- private:
-  Vector gradient(double t) const override {
-    Vector result = c_;
+/// Of f(a) = c·a + (p·a)² + (q·a)³.
+DiagonalGame::Gradient cubic(const Vector& c, const Vector& p, const Vector& q) {
+  return [=](double t) {
+    Vector result = c;
     for (std::size_t i = 0; i < result.size(); ++i)
-      result[i] += 2 * sum(p_) * t * p_[i] + 3 * std::pow(sum(q_) * t, 2) * q_[i];
+      result[i] += 2 * sum(p) * t * p[i] + 3 * std::pow(sum(q) * t, 2) * q[i];
     return result;
-  }
-  Vector c_, p_, q_;
-};
+  };
+}
 
-/// f(a) = r·tanh(Wa + b) − r·tanh(b).
-class NetworkGame final : public DiagonalGame {
- public:
-  explicit NetworkGame(const Json& entry)
-      : DiagonalGame(entry), w_(entry.at("w")), b_(numbers(entry.at("b"))), r_(numbers(entry.at("r"))) {}
-  int players() const override { return static_cast<int>(w_.front().size()); }
-
- private:
-  Vector gradient(double t) const override {
-    Vector result(w_.front().size(), 0.0);
-    for (std::size_t unit = 0; unit < b_.size(); ++unit) {
-      const double slope = r_[unit] * (1 - std::pow(std::tanh(sum(w_[unit]) * t + b_[unit]), 2));
-      for (std::size_t i = 0; i < result.size(); ++i) result[i] += slope * w_[unit][i];
+/// Of f(a) = r·tanh(Wa + b) − r·tanh(b).
+DiagonalGame::Gradient network(const std::vector<Vector>& w, const Vector& b, const Vector& r) {
+  return [=](double t) {
+    Vector result(w.front().size(), 0.0);
+    for (std::size_t unit = 0; unit < b.size(); ++unit) {
+      const double slope = r[unit] * (1 - std::pow(std::tanh(sum(w[unit]) * t + b[unit]), 2));
+      for (std::size_t i = 0; i < result.size(); ++i) result[i] += slope * w[unit][i];
     }
     return result;
-  }
-  std::vector<Vector> w_;
-  Vector b_, r_;
-};
+  };
+}
 
 std::unique_ptr<Game> diagonal_game(const Json& entry) {
-  return entry.at("name") == "cubic" ? std::unique_ptr<Game>(new CubicGame(entry))
-                                     : std::make_unique<NetworkGame>(entry);
+  const auto of = [&entry](const char* key) { return numbers(entry.at(key)); };
+  return std::make_unique<DiagonalGame>(entry.at("gain").get<double>(),
+                                        entry.at("name") == "cubic"
+                                            ? cubic(of("c"), of("p"), of("q"))
+                                            : network(entry.at("w").get<std::vector<Vector>>(), of("b"), of("r")));
 }
 
 TEST(IntegratedGradients, AgreeWithTheQuadraturesOfNumpy) {
@@ -566,7 +559,7 @@ Tolerance of_exponentials(const Vector& values) { return rounding(1e3, largest(v
 TEST(BurgersEquation, HasTheValuesAndShapleyValuesOfMpmath) {
   const Json entry = operator_game("burgers", 10);
   const Vector table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
-  EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(table), rounding(64.0 * 10, largest(table))));
+  EXPECT_EQ("", mismatch(expected, shapley_values_of_table(table), rounding(64.0 * 10, largest(table))));
   const auto game = burgers(entry);
   EXPECT_EQ("", mismatch(table, as_table(*game).values, of_exponentials(table)));
   EXPECT_EQ("", mismatch(expected, attribute(estimators::find("exact"), *game, {0}, 1).values, of_exponentials(table)));

@@ -37,6 +37,13 @@ class HostileFiles : public RunFolder {
     const fs::path memory = "/dev/shm";
     if (::access(memory.c_str(), W_OK) == 0) folder_ = memory / folder_.filename();
   }
+  /// survive() of a reader of one of the folder's files.
+  void survive_in(const char* file, const char* reader, const std::vector<std::string>& seeds, const auto& read) const {
+    survive(reader, seeds, [&](const std::string& text) {
+      put(folder_ / file, text);
+      read();
+    });
+  }
 };
 
 TEST(StrictJson, IsTheTextAsTheLibraryReadsIt) {
@@ -66,29 +73,21 @@ TEST(StrictJson, NamesWhatIsRefused) {
 
 // Games, arrays, weights and meshes are in the files of tests of their own: json_files, array_files, mesh_files.
 TEST_F(HostileFiles, PluginsAreTakenOrRefused) {
-  const std::string file = folder_ / "plugin.toml";
-  survive("plugin",
-          {"name = 'puppet'\nversion = '1'\ncommand = ['sh', 'x']\nneeds = ['values']\nthreads = 2\n[env]\nA = 'b'\n"
-           "[parameters]\nx = 1\ny = 0.5\nz = true\n[limits]\nseconds = 3\nmemory_gib = 1\n[sandbox]\nread = ['a']\n"
-           "[claims]\nunbiased = true\n"},
-          [&](const std::string& text) {
-            put(file, text);
-            peers::read_plugin(folder_);
-          });
+  survive_in("plugin.toml", "plugin",
+             {"name = 'puppet'\nversion = '1'\ncommand = ['sh', 'x']\nneeds = ['values']\nthreads = 2\n[env]\nA = 'b'\n"
+              "[parameters]\nx = 1\ny = 0.5\nz = true\n[limits]\nseconds = 3\nmemory_gib = 1\n[sandbox]\nread = ['a']\n"
+              "[claims]\nunbiased = true\n"},
+             [&] { peers::read_plugin(folder_); });
 }
 
 TEST_F(HostileFiles, ProfilesAndSuitesAreTakenOrRefused) {
   const std::string profile = cli::to_toml(cli::load_profile("smoke", ""));
   survive("profile", {profile}, [](const std::string& text) { cli::parse_profile(text, "test.toml"); });
-  const std::string suite = folder_ / "suite.toml";
-  survive(
-      "suite",
+  survive_in(
+      "suite.toml", "suite",
       {"summary = 'a suite'\nrepeats = 5\nbudgets = '4n..16n'\n[[games]]\nfamily = 'unanimity_sum'\nplayers = [12]\n"
        "seed = 1\n[[games]]\nfamily = 'airport_game'\nplayers = [4, 8]\nbudgets = '2n..4n'\n"},
-      [&](const std::string& text) {
-        put(suite, text);
-        cli::load_suite(suite, "");
-      });
+      [&] { cli::load_suite(folder_ / "suite.toml", ""); });
 }
 
 /// A row of each type, without its checksum, which would hide what a reader does with the rest.
@@ -111,17 +110,11 @@ std::vector<std::string> some_rows() {
 }
 
 TEST_F(HostileFiles, RowsAreTakenOrRefused) {
-  const std::string file = folder_ / "results.jsonl";
-  survive("rows", some_rows(), [&](const std::string& text) {
-    put(file, text);
-    runs::read_results(folder_);
-  });
+  survive_in("results.jsonl", "rows", some_rows(), [&] { runs::read_results(folder_); });
   runs::MethodRow row{{.method = "m", .access = "values"}, "g", 2};
   row.scores["nrmse"] = row.scores["pearson"] = row.scores["efficiency_gap"] = Measured::of(0.5);
-  survive("rows of methods", {without_checksum(to_json_line(row)) + "\n"}, [&](const std::string& text) {
-    put(file, text);
-    runs::read_method_rows(file);
-  });
+  survive_in("results.jsonl", "rows of methods", {without_checksum(to_json_line(row)) + "\n"},
+             [&] { runs::read_method_rows(folder_ / "results.jsonl"); });
 }
 
 TEST_F(HostileFiles, ManifestsAreTakenOrRefused) {
@@ -131,10 +124,7 @@ TEST_F(HostileFiles, ManifestsAreTakenOrRefused) {
       R"("commit":"abc","dirty":false,"started":"2026","seconds":{"data":0.5},"environment":{"processor":"one"},)"
       R"("resumed":[{"time":"2026","commit":"abc","dirty":false}],"data":{"imported_from":"f"}})";
   for (const std::string& row : some_rows()) std::ofstream(folder_ / "results.jsonl", std::ios::app) << row;
-  survive("manifest", {manifest}, [&](const std::string& text) {
-    put(folder_ / "manifest.json", text);
-    runs::read_run(folder_);
-  });
+  survive_in("manifest.json", "manifest", {manifest}, [&] { runs::read_run(folder_); });
   fs::remove(folder_ / "results.jsonl");
   const runs::Beginning beginning{.who = "test",
                                   .schema = "opshap.manifest/1",
@@ -143,10 +133,8 @@ TEST_F(HostileFiles, ManifestsAreTakenOrRefused) {
                                   .commit = "abc",
                                   .environment = {{"processor", "one"}},
                                   .subject = {{"settings", {{"n", 3}}}}};
-  survive("manifest that goes on", {manifest}, [&](const std::string& text) {
-    put(folder_ / "manifest.json", text);
-    runs::Manifest(folder_, beginning, [](const Json&) { return std::string(); });
-  });
+  survive_in("manifest.json", "manifest that goes on", {manifest},
+             [&] { runs::Manifest(folder_, beginning, [](const Json&) { return std::string(); }); });
 }
 
 TEST_F(HostileFiles, PartsAreTakenOrRefused) {
