@@ -494,9 +494,7 @@ TEST_P(EveryOperator, TakesItsDomainAndItsConfigThroughAFile) {
   EXPECT_EQ(Domain::grid(axes), loaded->native_domain());
   for (Axis& axis : axes) axis = axis.resampled(8);
   EXPECT_EQ(Domain::grid(axes), operators::load_operator(file)->domain(shape(8)));
-  axes.push_back(Axis::ring(4));
-  axes.push_back(Axis::ring(4));
-  axes.resize(GetParam().dimension == 1 ? 2 : 1);
+  axes.resize(GetParam().dimension == 1 ? 2 : 1, Axis::ring(4));
   EXPECT_THROW(network->set_native_domain(Domain::grid(axes)), InvalidArgument);
 }
 

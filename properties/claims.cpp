@@ -207,14 +207,11 @@ TEST(Claims, AFurtherExplainerIsNoSecondModelOfTheFirst) {
 
 TEST(Claims, ApplyOnlyToThePdeAndTheGridThatTheyAreAbout) {
   const std::set<std::string> of_others = {"comparable_on_both_grids_of_heat_2d", "robust_to_relu"};
-  std::set<std::string> of_burgers = {"integrated_gradients_negative_r2",
-                                      "regression_msr_wins_at_32_players",
-                                      "regression_msr_loses_from_64_players",
-                                      "error_grows_while_r2_stays",
-                                      "best_in_r2_and_pearson_from_64_players",
-                                      "reference_settles_with_resolution",
-                                      "shapley_values_settle"};
-  of_burgers.insert(of_others.begin(), of_others.end());
+  std::set<std::string> of_burgers = of_others;
+  of_burgers.insert({"integrated_gradients_negative_r2", "regression_msr_wins_at_32_players",
+                     "regression_msr_loses_from_64_players", "error_grows_while_r2_stays",
+                     "best_in_r2_and_pearson_from_64_players", "reference_settles_with_resolution",
+                     "shapley_values_settle"});
   std::set<std::string> of_the_paper = of_burgers;
   of_the_paper.insert({"consistent_across_resolutions", "regression_msr_column", "operator_shap_column",
                        "integrated_gradients_column"});

@@ -19,6 +19,7 @@
 #include "support/random_fno.hpp"
 #include "support/test_seed.hpp"
 #include "support/text.hpp"
+#include "support/tolerance.hpp"
 
 namespace opshap {
 
@@ -252,8 +253,7 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
       const auto heads = engine.heads(question.readout);
       std::vector<double> found(static_cast<std::size_t>(points));
       slopes.diagonal(subject, heads, 0.4, found);
-      double size = 0;
-      for (const double slope : found) size = std::max(size, std::abs(slope));
+      const double size = largest(found);
       constexpr double step = 1e-4;  // central differences of a double err by step² and by 1e-16/step
       for (std::int64_t point = 0; point < points; point += 3) {
         const double exact = (value(0.4, point, step) - value(0.4, point, -step)) / (2 * step);

@@ -97,7 +97,7 @@ class Rows final : public Game {
         empty_(entry.at("empty").get<double>()) {
     const Coalitions stored = golden::coalitions(players(), entry.at("coalitions"));
     const std::vector<double> weights = numbers(entry.at("weights")), values = numbers(entry.at("values"));
-    std::vector<std::size_t> order(stored.size());
+    order.resize(stored.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t row) { return weights[row]; });
     for (const std::size_t row : order) {
@@ -134,8 +134,9 @@ class Rows final : public Game {
   }
 
   estimators::CoalitionSample sample;
-  double gain;                ///< v(N) − v(∅)
-  std::vector<double> gains;  ///< v(S) − v(∅) of each row
+  double gain;                     ///< v(N) − v(∅)
+  std::vector<double> gains;       ///< v(S) − v(∅) of each row
+  std::vector<std::size_t> order;  ///< which one of the case's rows each row is
 
  private:
   double empty_;
@@ -270,14 +271,8 @@ TEST(ShapiqRegressionMsr, TakesTheSameParts) {
       const std::vector<double> theirs = numbers(entry.at("predictions"));
       const Coalitions stored = golden::coalitions(players, entry.at("coalitions"));
       EXPECT_EQ("", mismatch(theirs, trees.values(stored), single(rounds, largest(theirs)))) << title(entry);
-      std::map<std::vector<std::uint64_t>, double> by_row;
-      for (std::size_t row = 0; row < stored.size(); ++row)
-        by_row[{stored.row(row).begin(), stored.row(row).end()}] = theirs[row];
       const double empty = entry.at("empty_prediction").get<double>();
-      for (std::size_t row = 0; row < rows.gains.size(); ++row) {
-        const auto members = rows.sample.coalitions.row(row);
-        predictions.push_back(by_row.at({members.begin(), members.end()}) - empty);
-      }
+      for (const std::size_t row : rows.order) predictions.push_back(theirs[row] - empty);
       predictions.push_back(entry.at("grand_prediction").get<double>() - empty);
     } else {
       Coalitions coalitions = rows.sample.coalitions;

@@ -132,7 +132,6 @@ inline runs::Results SyntheticRun::results() const {
                               .players = players,
                               .sample = sample,
                               .method = method,
-                              .empty = 0,
                               .grand = grand,
                               .values = values,
                               .standard_errors = errors,
@@ -219,7 +218,6 @@ inline runs::Results SyntheticRun::results() const {
                               .epochs = 60,
                               .best_epoch = 58,
                               .best_validation = 3.1e-4,
-                              .operator_evaluations = 0,
                               .seconds = 41.5});
   results.training.push_back({.pde = "burgers1d",
                               .stage = "explainer",
