@@ -31,6 +31,7 @@
 #include "core/threads.hpp"
 #include "support/for_all.hpp"
 #include "support/function_game.hpp"
+#include "support/operator_inputs.hpp"
 #include "support/text.hpp"
 #include "support/tolerance.hpp"
 
@@ -420,8 +421,7 @@ TEST(Interpolation, AgreesWithStridesWhereTheyExist) {
   for_all([] {
     const int points = 4 * *rc::gen::inRange(1, 12);
     Rng rng(*rc::gen::arbitrary<std::uint64_t>(), "field");
-    FieldBatch field = FieldBatch::zeros(Domain::unit({points, points}), 2, 3);
-    for (double& value : field.values) value = rng.normal();
+    const FieldBatch field = random_field(Domain::unit({points, points}), 3, rng, 2);
     const std::vector<int> shape = {points / 2, points / 4};
     const FieldBatch strides = strided(field, shape), found = interpolated(field, shape);
     RC_ASSERT(found.domain == strides.domain);

@@ -128,9 +128,8 @@ TEST(EstimatorUnbiasedness, ALargerSampleOfOrderingsBeginsWithTheSmallerOne) {
 /// Every sequence of uniform choices that an estimator can make, one a run: a number whose digits count through them.
 class EveryOutcome {
  public:
-  EveryOutcome() = default;
-  /// Only these choices of a run vary, the others are always the first thing there is.
-  explicit EveryOutcome(std::set<std::size_t> varying) : varying_(std::move(varying)) {}
+  /// Only these choices of a run vary, if any are named. The others are always the first thing there is.
+  explicit EveryOutcome(std::optional<std::set<std::size_t>> varying = {}) : varying_(std::move(varying)) {}
 
   UniformChoices choices(int players) {
     return {.below = [this](std::uint64_t bound) { return choose(bound); },

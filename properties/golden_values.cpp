@@ -43,7 +43,6 @@ namespace {
 
 using estimators::shapley_values_of_table;
 using golden::cases;
-using golden::cases_with;
 using golden::Json;
 using golden::numbers;
 using golden::title;
@@ -59,7 +58,7 @@ std::vector<int> members(const Coalitions& coalitions, std::size_t row) {
 }
 
 TEST(ShapiqExactComputer, AgreesWithTheEnumeration) {
-  for (const Json& entry : cases_with("exact", "values")) {
+  for (const Json& entry : cases("exact", "values")) {
     const std::vector<double> table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
     const Tolerance tolerance = enumerated(entry.at("players").get<int>(), largest(table));
     const std::vector<double> ours = shapley_values_of_table(table);
@@ -69,7 +68,7 @@ TEST(ShapiqExactComputer, AgreesWithTheEnumeration) {
 }
 
 TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
-  const std::vector<Json> sums = cases_with("exact", "terms");
+  const std::vector<Json> sums = cases("exact", "terms");
   EXPECT_EQ(1u, sums.size());
   for (const Json& entry : sums) {
     const int players = entry.at("players").get<int>();
@@ -171,7 +170,7 @@ TEST(ShapiqKernelShap, AtFullBudgetIsExact) {
 }
 
 TEST(ShapiqLeverageShap, AgreesOnTheSameRows) {
-  const std::vector<Json> with_rows = cases_with("leverage_shap", "coalitions");
+  const std::vector<Json> with_rows = cases("leverage_shap", "coalitions");
   EXPECT_EQ(4u, with_rows.size());
   for (const Json& entry : with_rows) {
     const std::vector<double> expected = numbers(entry.at("shapiq"));
@@ -181,7 +180,7 @@ TEST(ShapiqLeverageShap, AgreesOnTheSameRows) {
 
 TEST(ShapiqLeverageShap, TakesAsManyCoalitionsOfEachSize) {
   int compared = 0;
-  for (const Json& entry : cases_with("leverage_shap", "per_size")) {
+  for (const Json& entry : cases("leverage_shap", "per_size")) {
     const auto expected = entry.at("per_size").get<std::vector<std::int64_t>>();
     // Without a coalition of some size nothing is known of it; ours takes one, or refuses.
     if (std::ranges::count(expected, 0) != 0) continue;

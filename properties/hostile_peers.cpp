@@ -205,11 +205,8 @@ TEST_F(HostilePeers, AFolderWithACircleOfLinksOrAnEndlessFileIsRead) {
 }
 
 TEST_F(HostilePeers, ASandboxHidesTheMachine) {
-  try {
-    peers::set_sandbox(true);
-  } catch (const EnvironmentError& error) {
-    GTEST_SKIP() << error.what();
-  }
+  const std::string missing = refusal<EnvironmentError>([] { peers::set_sandbox(true); });
+  if (!missing.empty()) GTEST_SKIP() << missing;
   const fs::path secret = folder_.parent_path() / ("opshap_secret_" + std::to_string(getpid())),
                  shown = folder_.parent_path() / ("opshap_shown_" + std::to_string(getpid()));
   write_file(secret, "secret");

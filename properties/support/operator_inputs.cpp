@@ -7,8 +7,8 @@
 
 namespace opshap {
 
-FieldBatch random_field(const Domain& domain, int channels, Rng& rng) {
-  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
+FieldBatch random_field(const Domain& domain, int channels, Rng& rng, std::int64_t batch) {
+  FieldBatch field = FieldBatch::zeros(domain, batch, channels);
   for (double& value : field.values) value = rng.normal();
   return field;
 }
