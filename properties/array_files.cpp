@@ -60,8 +60,7 @@ RC_GTEST_PROP(NpyFiles, AnArrayIsReadAsItWasWritten, ()) {
       *rc::gen::element(data::Dtype::float32, data::Dtype::float64, data::Dtype::int32, data::Dtype::int64);
   const auto shape =
       *rc::gen::resize(4, rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(0, 5)));
-  const data::NpyArray array = real_array(dtype, shape);
-  const data::NpyArray read = parse(data::format_npy(array));
+  const data::NpyArray array = real_array(dtype, shape), read = parse(data::format_npy(array));
   RC_ASSERT(read.shape == array.shape);
   RC_ASSERT(read.dtype == array.dtype);
   RC_ASSERT(read.values == array.values);

@@ -60,12 +60,7 @@ class DatasetStore : public RunFolder {
     const pid_t child = ::fork();
     if (child == 0) {
       stop_on_signals();
-      try {
-        data::generate(request, file(name));
-      } catch (const Stopped&) {
-        ::_exit(6);
-      }
-      ::_exit(0);
+      ::_exit(refusal<Stopped>([&] { data::generate(request, file(name)); }).empty() ? 0 : 6);
     }
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     std::error_code none;

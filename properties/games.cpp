@@ -197,8 +197,7 @@ TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
   std::vector<double> part;
   for (int point = 0; point < 12; ++point)
     part.push_back(op.weight(2, point, 12) * input.values[static_cast<std::size_t>(point)]);
-  const double total = sum(part);
-  const double squares = std::inner_product(part.begin(), part.end(), part.begin(), 0.0);
+  const double total = sum(part), squares = std::inner_product(part.begin(), part.end(), part.begin(), 0.0);
   std::vector<double> aumann_shapley, shapley;
   for (const double own : part) {
     aumann_shapley.push_back(own * (1 + cubic * total * total));

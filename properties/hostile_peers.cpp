@@ -50,12 +50,10 @@ class HostilePeers : public Puppets {
     std::set<std::string> found;
     std::error_code failure;
     for (const auto& entry : fs::directory_iterator("/proc", failure)) {
-      try {
-        if (!fs::is_directory(entry.path() / "task", failure)) continue;
-        const std::string words = read_file(entry.path() / "cmdline");
-        if (words.find(marker()) != std::string::npos) found.insert(entry.path().filename());
-      } catch (const Error&) {  // it has ended meanwhile
-      }
+      if (!fs::is_directory(entry.path() / "task", failure)) continue;
+      std::string words;
+      refusal([&] { words = read_file(entry.path() / "cmdline"); });  // of one that has ended meanwhile
+      if (words.find(marker()) != std::string::npos) found.insert(entry.path().filename());
     }
     return found;
   }
