@@ -168,12 +168,8 @@ TEST_F(CommandLine, DataSetsAreTheSameFileForAnyNumberOfThreadsAndAfterAnyInterr
 TEST_F(CommandLine, DamagedDataSetsAreRefused) {
   done("data generate --pde burgers1d --samples 8 --out " + path("data.h5"));
   const std::string whole = read_file(path("data.h5"));
-  file("short.h5", whole.substr(0, whole.size() / 2));
-  std::string flipped = whole;
-  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 4);
-  file("flipped.h5", flipped);
-  expect_refusal("data info " + path("short.h5"), 3, "short.h5");
-  expect_refusal("data info " + path("flipped.h5"), 3, "flipped.h5");
+  expect_refusal("data info " + file("short.h5", whole.substr(0, whole.size() / 2)), 3, "short.h5");
+  expect_refusal("data info " + file("flipped.h5", flipped(whole, whole.size() / 2, 4)), 3, "flipped.h5");
 }
 
 TEST_F(CommandLine, LightCommandsStartWithoutLibTorch) {

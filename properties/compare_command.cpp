@@ -313,9 +313,8 @@ TEST_F(SuiteCommand, IsDrawnAgainFromItsRowsAlone) {
   expect_refusal(compared() + path("kept"), 3, "gunzip");
   expect_refusal("report " + path("out") + " --keep " + path("out"), 2, "is that of the run itself");
   const std::string packed = path("kept/unanimity_sum_n8/results.jsonl.gz");
-  std::string bytes = read_file(packed);
-  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
-  write_file(packed, bytes);
+  const std::string bytes = read_file(packed);
+  write_file(packed, flipped(bytes, bytes.size() / 2, 1));
   expect_refusal("report " + path("kept"), 3, "unanimity_sum_n8/results.jsonl.gz");
   expect_refusal(command + " --against " + path("kept"), 3, "unanimity_sum_n8/results.jsonl.gz");
 }

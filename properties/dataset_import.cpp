@@ -224,10 +224,8 @@ TEST_F(DatasetImport, DamagedBytesGiveAnErrorOrADataSet) {
     const std::string clean = read_file(source(layouts()[static_cast<std::size_t>(layout)].file));
     int refused = 0, imported = 0;
     for (std::size_t at = 0; at < clean.size(); at += 251) {
-      std::string bytes = clean;
-      bytes[at] = static_cast<char>(bytes[at] ^ 0x5a);
-      const std::string flipped = file("flipped.h5", bytes);
-      const bool made = refusal([&] { data::import_pdebench({.file = flipped}, {}, set_); }).empty();
+      const std::string spoiled = file("flipped.h5", flipped(clean, at, 0x5a));
+      const bool made = refusal([&] { data::import_pdebench({.file = spoiled}, {}, set_); }).empty();
       EXPECT_EQ(made, std::filesystem::remove(set_)) << at;
       ++(made ? imported : refused);
     }

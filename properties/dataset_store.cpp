@@ -252,9 +252,8 @@ TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
       [](const fs::path& shard) { fs::remove(shard); },
       [](const fs::path& shard) { fs::resize_file(shard, 1000); },
       [](const fs::path& shard) {
-        std::string bytes = read_file(shard);
-        bytes[bytes.size() / 2] ^= 1;
-        write_file(shard, bytes);
+        const std::string bytes = read_file(shard);
+        write_file(shard, flipped(bytes, bytes.size() / 2, 1));
       },
       [](const fs::path& shard) {
         write_file(shard.parent_path() / "manifest.jsonl",
@@ -485,9 +484,7 @@ TEST_F(DatasetStore, NoMutationIsReadOrCrashes) {
     }
     ASSERT_THROW(data::Hdf5Contents(bytes, "mutated"), DataError) << trial << " at " << at;
   }
-  std::string flipped = good;
-  flipped[good.size() - 100] ^= 16;
-  for (const std::string& bytes : {flipped, good.substr(0, good.size() - 1)}) {
+  for (const std::string& bytes : {flipped(good, good.size() - 100, 16), good.substr(0, good.size() - 1)}) {
     write_file(file("bad.h5"), bytes);
     EXPECT_THROW(data::read_dataset(file("bad.h5")), DataError);
     EXPECT_EQ("file", failed(file("bad.h5")));

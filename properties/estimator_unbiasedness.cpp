@@ -70,9 +70,7 @@ TEST(EstimatorUnbiasedness, OneOrderingGivesItsMarginalContributions) {
   const auto game = games::table_game(3, {1, 2, 4, 8, 16, 32, 64, 128});
   CountedGame counted(*game, {8});
   const auto listed = [](std::int64_t, std::span<int> ordering) {
-    ordering[0] = 2;
-    ordering[1] = 0;
-    ordering[2] = 1;
+    std::ranges::copy(std::vector{2, 0, 1}, ordering.begin());
   };
   const auto forward = mean_marginal_contributions(counted, OrderingUnit::single, 1, listed);
   EXPECT_EQ((std::vector<double>{16, 96, 15}), forward.values);

@@ -109,22 +109,23 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
   question.readout = query();
   // Weights that single precision has as they are.
   if (seed % 2 == 0) question.readout = Readout({{query(), 1.5}, {query(), -0.25}, {query(), 0.75}});
-  constexpr std::uint64_t roundings = 3;
-  std::vector<engines::FnoWeights> otherwise;
-  for (std::uint64_t k = 0; k < roundings; ++k) otherwise.push_back(rounded_otherwise(question.weights, seed + k));
-  std::vector<std::vector<double>> moved(roundings);
-  for (std::size_t i = 0; i < count; ++i) {
-    FieldBatch masked = question.baseline;
-    for (std::size_t j = 0; j < masked.values.size(); ++j)
-      if (question.coalitions.contains(i, question.player_of[j % points])) masked.values[j] = question.input.values[j];
-    const auto value = [&](const engines::FnoWeights& weights) {
-      return question.readout.of(engines::fno_reference(weights, masked), static_cast<std::int64_t>(points));
-    };
-    question.exact.push_back(value(question.weights));
-    for (std::size_t k = 0; k < roundings; ++k) moved[k].push_back(value(otherwise[k]));
+  const auto values = [&](const engines::FnoWeights& weights) {
+    std::vector<double> found;
+    for (std::size_t i = 0; i < count; ++i) {
+      FieldBatch masked = question.baseline;
+      for (std::size_t j = 0; j < masked.values.size(); ++j)
+        if (question.coalitions.contains(i, question.player_of[j % points]))
+          masked.values[j] = question.input.values[j];
+      const std::vector<double> output = engines::fno_reference(weights, masked);
+      found.push_back(question.readout.of(output, static_cast<std::int64_t>(points)));
+    }
+    return found;
+  };
+  question.exact = values(question.weights);
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    const std::vector<double> moved = values(rounded_otherwise(question.weights, seed + k));
+    question.rounding = std::max(question.rounding, relative_error(moved, question.exact));
   }
-  for (const std::vector<double>& values : moved)
-    question.rounding = std::max(question.rounding, relative_error(values, question.exact));
   return question;
 }
 

@@ -339,11 +339,9 @@ Vector fractions(const Json& texts) {
 }
 
 std::unique_ptr<SolvedGame> closed_form_game(const std::string& name, const Json& parameters) {
-  if (name == "cube")
-    return games::polynomial_of_measure(games::Measure(fractions(parameters.at("weights"))), {0, 0, 0, 1});
-  if (name == "product")
-    return games::bilinear_game({{games::Measure(fractions(parameters.at("weights"))),
-                                  games::Measure(fractions(parameters.at("other_weights")))}});
+  const auto measure = [&](const char* key) { return games::Measure(fractions(parameters.at(key))); };
+  if (name == "cube") return games::polynomial_of_measure(measure("weights"), {0, 0, 0, 1});
+  if (name == "product") return games::bilinear_game({{measure("weights"), measure("other_weights")}});
   if (name == "powers") {
     Vector cells = fractions(parameters.at("weights"));
     for (double& cell : cells) cell = std::log1p(cell);
