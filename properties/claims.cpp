@@ -80,11 +80,10 @@ TEST(Claims, ThatFollowTheDocumentationAreJudged) {
   const runs::Results base = SyntheticRun::full().results();
   for (const auto& [factor, verdict] : {std::pair(0.4, Verdict::reproduced), std::pair(0.6, Verdict::not_reproduced)}) {
     runs::Results results = base;
-    for (runs::AttributionRow& row : results.attributions) {
-      row.reference_error = Measured::of(0);
-      if (row.method == "uniform") row.scores["nrmse"] = Measured::of(1);
-      if (row.method == "operator_shap") row.scores["nrmse"] = Measured::of(factor);
-    }
+    set_reference_error(results, 0);
+    set_nrmse(results, "uniform", [](int) { return 1.0; });
+    const Measured error = Measured::of(factor);
+    change_rows(results, "operator_shap", [&error](runs::AttributionRow& row) { row.scores["nrmse"] = error; });
     const runs::Run run = run_of(results);
     const Judgement judgement = reporting::judge(claim, reporting::Scoreboard(run));
     EXPECT_EQ(verdict, judgement.verdict) << judgement.evidence;
