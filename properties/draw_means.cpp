@@ -192,7 +192,7 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
       kernel_moment += probability * r * r * length;
     }
     if (studied.mass == SizeMass::shapley_kernel) {
-      EXPECT_EQ("", mismatch(4 * std::pow(harmonic(players - 1), 2) * kernel_moment, second_moment,
+      EXPECT_EQ("", mismatch(4 * std::pow(harmonic_number(players - 1), 2) * kernel_moment, second_moment,
                              rounding(4096, second_moment)));
     }
     const std::vector<double> equal(players, solved.share());
@@ -232,7 +232,7 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
     found.add(static_cast<double>(draws) * squared_distance(one.values, solved.shapley));
   }
   // Next order: a few times n/m, here 1 %.
-  const double expected = 4 * std::pow(harmonic(players - 1), 2) * moment;
+  const double expected = 4 * std::pow(harmonic_number(players - 1), 2) * moment;
   EXPECT_EQ("", mismatch(expected, found.mean(),
                          Tolerance{sampling(found.error()).bound + 4.0 * players / draws * expected, "sampling"}));
 }
