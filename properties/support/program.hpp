@@ -14,6 +14,7 @@
 
 #include "core/file.hpp"
 #include "support/run_folder.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 
@@ -88,14 +89,12 @@ class Program : public RunFolder {
   void expect_refusal(const std::string& arguments, int code, const std::string& contains) const {
     const auto before = listing();
     const Outcome outcome = opshap(arguments);
-    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.err;
-    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])")))
-        << arguments << "\n"
-        << outcome.err;
-    EXPECT_NE(std::string::npos, outcome.err.find(contains))
-        << arguments << "\nwanted: " << contains << "\ngot: " << outcome.err;
-    EXPECT_EQ("", outcome.out) << arguments;
-    EXPECT_EQ(before, listing()) << arguments << " left something behind";
+    SCOPED_TRACE(arguments + "\n" + outcome.err);
+    EXPECT_EQ(code, outcome.code);
+    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])")));
+    EXPECT_TRUE(has(outcome.err, contains));
+    EXPECT_EQ("", outcome.out);
+    EXPECT_EQ(before, listing()) << "something was left behind";
   }
 
   std::set<std::string> listing() const {
