@@ -26,7 +26,6 @@
 #include "support/guessed_slopes.hpp"
 #include "support/networks.hpp"
 #include "support/operator_inputs.hpp"
-#include "support/oracles.hpp"
 #include "support/refusal.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -26,18 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-/// Lines of rows without what no two runs have in common.
-std::string without_times(const fs::path& file) {
-  std::istringstream lines(read_file(file));
-  std::string rest;
-  for (std::string line; std::getline(lines, line);) {
-    Json row = Json::parse(line);
-    for (const char* key : {"seconds", "game_seconds", "estimator_seconds", "crc32c"}) row.erase(key);
-    rest += row.dump() + '\n';
-  }
-  return rest;
-}
 
 runs::Beginning beginning(const std::string& commit = "abc", const std::string& engine = "avx2", int n = 3) {
   return {.who = "test",

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -43,12 +42,6 @@ class ReportFolder : public RunFolder {
   }
   std::string report(const runs::Results& results = SyntheticRun().results()) const {
     return report(results, SyntheticRun().manifest());
-  }
-  std::map<std::string, std::string> derived_files() const {
-    std::map<std::string, std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_))
-      if (entry.is_regular_file()) files[entry.path().lexically_relative(folder_)] = read_file(entry.path());
-    return files;
   }
 };
 
@@ -161,13 +154,13 @@ TEST(Axes, TickAtReadableValuesInsideTheRange) {
 
 TEST_F(ReportFolder, TheSameRowsGiveTheSameBytes) {
   report();
-  const auto first = derived_files();
+  const auto first = files_of(folder_);
   for (const char* file : {"report.html", "claims.json", "figures/budget_error.svg", "figures/budget_error.csv",
                            "tables/paper_comparison.csv", "tables/methods.md", "tables/methods.tex",
                            "figures/budget_error.pdf", "figures/budget_error_narrow.svg"})
     EXPECT_TRUE(first.contains(file)) << file;
   reporting::write_report(folder_);
-  EXPECT_EQ(first, derived_files());
+  EXPECT_EQ(first, files_of(folder_));
 }
 
 TEST_F(ReportFolder, ThePageStandsAlone) {
@@ -489,13 +482,13 @@ TEST_F(ReportFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
 // A repository keeps the rows of a run without its values, and with the values of its references at most.
 TEST_F(ReportFolder, FiguresWhoseRowsAreNotKeptStayAsTheyWereDrawn) {
   report();
-  const auto before = derived_files();
+  const auto before = files_of(folder_);
   for (const bool references : {false, true}) {
     runs::Results results = SyntheticRun().results();
     results.fields.clear();
     std::erase_if(results.values, [=](const auto& row) { return !references || row.method != "reference"; });
     const std::string page = report(results);
-    const auto after = derived_files();
+    const auto after = files_of(folder_);
     for (const char* figure : {"shapley_and_density", "grids", "example"}) {
       for (const char* ending : {".svg", "_narrow.svg", ".pdf", ".csv"}) {
         const std::string file = "figures/" + (figure + std::string(ending));

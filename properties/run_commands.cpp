@@ -12,6 +12,7 @@
 #include "runs/row_files.hpp"
 #include "support/program.hpp"
 #include "support/refusal.hpp"
+#include "support/run_folder.hpp"
 
 namespace opshap {
 namespace {
@@ -120,19 +121,6 @@ constexpr const char* comparison =
     "compare --game unanimity_sum --players 12 --methods permutation,kernel_shap_paired --budgets 64,128 --repeats 3 "
     "-q ";
 
-/// The rows without their times.
-std::string rows_of(const std::string& file) {
-  std::istringstream lines(read_file(file));
-  std::string rows;
-  for (std::string line; std::getline(lines, line);) {
-    json row = json::parse(line);
-    row.erase("seconds");
-    row.erase("crc32c");
-    rows += row.dump() + '\n';
-  }
-  return rows;
-}
-
 TEST_F(ShardCommands, PartsOfAComparisonMergeToTheWhole) {
   done(comparison + ("--out " + path("whole")));
   const std::string out = comparison + ("--out " + path("run"));
@@ -143,7 +131,7 @@ TEST_F(ShardCommands, PartsOfAComparisonMergeToTheWhole) {
   expect_refusal("merge " + path("run"), 3, "has no parts");
   expect_refusal(out + " --shard 1/3", 2, "Leave --shard out");
   done(out);
-  EXPECT_EQ(rows_of(path("whole/results.jsonl")), rows_of(path("run/results.jsonl")));
+  EXPECT_EQ(without_times(path("whole/results.jsonl")), without_times(path("run/results.jsonl")));
   EXPECT_EQ(read_file(path("whole/tables/errors.csv")), read_file(path("run/tables/errors.csv")));
 }
 
@@ -163,8 +151,8 @@ seed = 1
   done(out + path("run"));
   for (const auto& entry : fs::directory_iterator(path("whole"))) {
     if (!fs::exists(entry.path() / "results.jsonl")) continue;
-    EXPECT_EQ(rows_of((entry.path() / "results.jsonl").string()),
-              rows_of(path("run/" + entry.path().filename().string() + "/results.jsonl")));
+    EXPECT_EQ(without_times(entry.path() / "results.jsonl"),
+              without_times(path("run/" + entry.path().filename().string() + "/results.jsonl")));
   }
 }
 
@@ -220,7 +208,7 @@ TEST_F(ShardCommands, ARowThatHasChangedIsNamedByWhateverReadsIt) {
   file("run/results.jsonl", rows.substr(rows.find('\n') + 1));  // a row is missing
   expect_refusal(comparison + ("--against " + run), 3, "results.jsonl (has ");
   EXPECT_EQ(0, opshap(again).code) << "what was lost is made again";
-  EXPECT_EQ(rows_of(run + "/results.jsonl").size(), rows_of(file("rows", rows)).size());
+  EXPECT_EQ(without_times(run + "/results.jsonl").size(), without_times(file("rows", rows)).size());
 }
 
 class ReferenceStudy : public Program {

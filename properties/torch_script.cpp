@@ -9,8 +9,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <numbers>
 
 #include "core/error.hpp"
 #include "core/file.hpp"

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <set>
 #include <sstream>
-#include <utility>
 
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
