@@ -15,6 +15,7 @@
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
+#include "core/measured.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
@@ -126,30 +127,19 @@ TEST(KernelShap, ExcessLossMeasuresTheDistanceToTheShapleyValue) {
     const std::vector<double> shapley = textbook_shapley_values(table);
     std::vector<double> other = shapley;
     Rng rng(static_cast<std::uint64_t>(*rc::gen::inRange(0, 1000)));
-    double shift = 0, distance = 0;
     for (std::size_t i = 0; i + 1 < n; ++i) {
       const double step = rng.normal();
       other[i] += step;
-      shift += step;
-      distance += step * step;
+      other.back() -= step;
     }
-    other.back() -= shift;
-    distance += shift * shift;
     double excess = 0;
-    std::vector<double> subsets(n + 1, 1.0);
-    for (std::size_t s = 1; s <= n; ++s)
-      subsets[s] = subsets[s - 1] * static_cast<double>(n - s + 1) / static_cast<double>(s);
     for (std::size_t mask = 1; mask + 1 < table.values.size(); ++mask) {
-      const auto s = static_cast<std::size_t>(std::popcount(mask));
-      double loss = table.values[mask] - table.empty(), best = loss;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (!(mask >> i & 1)) continue;
-        loss -= other[i];
-        best -= shapley[i];
-      }
-      excess += law.probability(static_cast<int>(s)) / subsets[s] * (loss * loss - best * best);
+      const int s = std::popcount(mask);
+      const double gain = table.values[mask] - table.empty();
+      const double loss = gain - coalition_sum(other, {&mask, 1}), best = gain - coalition_sum(shapley, {&mask, 1});
+      excess += law.probability(s) / binomial(table.players, s) * (loss * loss - best * best);
     }
-    RC_ASSERT(mismatch(distance / (2 * harmonic(table.players - 1)), excess,
+    RC_ASSERT(mismatch(std::pow(distance(shapley, other), 2) / (2 * harmonic(table.players - 1)), excess,
                        rounding(1e4, std::pow(table.scale() + 10, 2))) == "");
   });
 }
@@ -251,12 +241,8 @@ TEST(KernelShap, WeightsOfEachSizeAddUpToTheKernelLawOnAverage) {
       for (std::size_t row = 0; row < sample.weights.size(); ++row) {
         const auto size = static_cast<std::size_t>(sample.coalitions.cardinality(row));
         // A pair's row stands for both its sizes.
-        if (pairing == Pairing::complements) {
-          weight[size] += sample.weights[row] / 2;
-          weight[players - size] += sample.weights[row] / 2;
-        } else {
-          weight[size] += sample.weights[row];
-        }
+        weight[size] += sample.weights[row] / 2;
+        weight[pairing == Pairing::complements ? players - size : size] += sample.weights[row] / 2;
       }
       weights.add(weight);
     }
@@ -345,11 +331,10 @@ TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
         ++all;
       }
     }
+    SCOPED_TRACE(message(studied.name, " n=", studied.players));
     // First order only: 10 % on the error scale, 3 points of coverage.
-    EXPECT_EQ("", mismatch(1, std::sqrt(promised / errors), discretisation(0.1, 1, 1)))
-        << studied.name << " n=" << studied.players;
-    EXPECT_EQ("", mismatch(0.95, covered / static_cast<double>(all), discretisation(0.03, 1, 1)))
-        << studied.name << " n=" << studied.players;
+    EXPECT_EQ("", mismatch(1, std::sqrt(promised / errors), discretisation(0.1, 1, 1)));
+    EXPECT_EQ("", mismatch(0.95, covered / static_cast<double>(all), discretisation(0.03, 1, 1)));
   }
 }
 
@@ -408,13 +393,12 @@ TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
   constexpr int players = 12;
   const CoalitionSample sample = sample_of(players, 9, Pairing::none, 1);
   Rng rng(43, "weights");
-  std::vector<double> weights(players), targets(sample.weights.size(), 0.0);
+  std::vector<double> weights(players), targets;
   double mean = 0;
   for (double& weight : weights) mean += (weight = rng.normal()) / players;
   for (double& weight : weights) weight -= mean;
-  for (std::size_t row = 0; row < targets.size(); ++row)
-    for (int player = 0; player < players; ++player)
-      targets[row] += sample.coalitions.contains(row, player) ? weights[static_cast<std::size_t>(player)] : 0;
+  for (std::size_t row = 0; row < sample.weights.size(); ++row)
+    targets.push_back(coalition_sum(weights, sample.coalitions.row(row)));
   const KernelRegression regression(sample.coalitions, sample.weights, "test", Deficiency::minimum_norm);
   ASSERT_TRUE(regression.deficient_rank().has_value());
   const std::vector<double> found = regression.fit(targets);

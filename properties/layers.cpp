@@ -308,13 +308,8 @@ Layer block_layer(const BlockCase& of) {
 }
 
 Layer small_block(bool last) {
-  return block_layer({.lines = 2,
-                      .points = 7,
-                      .batch = 2,
-                      .width = 6,
-                      .inner = 3,
-                      .boxes = {{0, 2, 2, 3}, {0, 2, 0, 7}},
-                      .last = last});
+  const operators::BlockBoxes boxes{{0, 2, 2, 3}, {0, 2, 0, 7}};
+  return block_layer({.lines = 2, .points = 7, .batch = 2, .width = 6, .inner = 3, .boxes = boxes, .last = last});
 }
 
 Layer mix_layer(int dimension) {
@@ -360,13 +355,9 @@ std::vector<Layer> layers() {
                                                {{1, 3, 2, 4}, {0, 1, 5, 1}}})
       all.push_back(
           block_layer({.lines = 6, .points = 8, .batch = 5, .width = 21, .inner = 10, .boxes = boxes, .last = last}));
-    all.push_back(block_layer({.lines = 1,
-                               .points = 7,
-                               .batch = 100,
-                               .width = 1,
-                               .inner = 1,
-                               .boxes = {{0, 1, 0, 7}, {0, 1, 0, 7}},
-                               .last = last}));
+    const operators::BlockBoxes whole{{0, 1, 0, 7}, {0, 1, 0, 7}};
+    all.push_back(
+        block_layer({.lines = 1, .points = 7, .batch = 100, .width = 1, .inner = 1, .boxes = whole, .last = last}));
   }
   for (const std::int64_t rows : {1, 63, 64, 130}) {
     all.push_back(perceptron_layer(rows, 2, 128, 64));
@@ -547,10 +538,7 @@ TEST(FusedTraining, GivesBitsThatDoNotDependOnTheNumberOfThreads) {
     trained.loss_and_gradient();
     found.push_back(trained.gradients());
   }
-  EXPECT_EQ(found[0], found[2]);
-  EXPECT_EQ(found[1], found[3]);
-  EXPECT_EQ(found[0], found[4]);
-  EXPECT_EQ(found[1], found[5]);
+  for (std::size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[i % 2], found[i]) << "losses and gradients by turns";
 }
 
 }  // namespace
