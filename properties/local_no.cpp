@@ -5,9 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "data/safetensors.hpp"
@@ -57,8 +55,7 @@ TEST(DiscoFilter, IsTheReferencesTable) {
 
 TEST(Stencil, IsASumOverNeighboursInsideAndBeyondTheEdges) {
   constexpr std::int64_t batch = 2, inputs = 3, outputs = 2;
-  const std::vector<std::vector<std::int64_t>> shapes = {{1, 1}, {1, 4}, {2, 3}, {5, 4}};
-  for (const std::vector<std::int64_t>& shape : shapes) {
+  for (const auto& shape : {std::vector<std::int64_t>{1, 1}, {1, 4}, {2, 3}, {5, 4}}) {
     const std::int64_t lines = shape[0], size = shape[1];
     const Tensor x = random_tensor({lines * size, batch, inputs}, 0);
     const operators::Stencil stencil{.used = {0, 1, 2, 3, 4, 5, 6, 7, 8},
@@ -149,14 +146,6 @@ class ChangedLocalNoFiles : public WeightsFolder {
     }
     return message;
   }
-
-  static void rename(data::Safetensors& content, const std::string& from, const std::string& to) {
-    std::map<std::string, data::StoredTensor> renamed;
-    for (auto& [name, tensor] : content.tensors)
-      renamed[name.starts_with(from) ? to + name.substr(from.size()) : name] = tensor;
-    content.tensors.clear();
-    for (auto& [name, tensor] : renamed) content.tensors.emplace(name, std::move(tensor));
-  }
 };
 
 TEST_F(ChangedLocalNoFiles, MayHaveADifferenceUnderEitherNameOrUnderBothWithTheSameNumbers) {
@@ -170,8 +159,8 @@ TEST_F(ChangedLocalNoFiles, MayHaveADifferenceUnderEitherNameOrUnderBothWithTheS
 
 TEST_F(ChangedLocalNoFiles, UnderTheNamesOfVersion102AreTakenWithoutDiscoLayersAlone) {
   const auto old = [](data::Safetensors& content) {
-    rename(content, "local_no_blocks.local_no_skips.", "local_no_blocks.fno_skips.");
-    rename(content, "local_no_blocks.", "fno_blocks.");
+    rename_tensors(content, "local_no_blocks.local_no_skips.", "local_no_blocks.fno_skips.");
+    rename_tensors(content, "local_no_blocks.", "fno_blocks.");
   };
   EXPECT_EQ("", refused("local_no_differences", old));
   EXPECT_TRUE(contains(refused("local_no", old), "1.0.2"));
@@ -182,8 +171,7 @@ TEST_F(ChangedLocalNoFiles, ComeBackFromTheirNetworksToTheBit) {
   operators::save_network(*network, changed_);
   const auto again = operators::load_network(changed_, torch::kFloat32);
   EXPECT_EQ(network->config(), again->config());
-  for (std::size_t i = 0; i < network->parameters().size(); ++i)
-    EXPECT_TRUE(torch::equal(network->parameters()[i].value, again->parameters()[i].value));
+  expect_same_parameters(*network, *again);
   EXPECT_LT(distance_from_reference(*operators::load_operator(changed_), prefix("local_no")), float32_layers);
 }
 

@@ -23,6 +23,7 @@
 #include "operators/network.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/weights.hpp"
+#include "support/networks.hpp"
 #include "support/operator_inputs.hpp"
 #include "support/refusal.hpp"
 #include "support/test_seed.hpp"
@@ -255,13 +256,7 @@ TEST_F(NormaliserFiles, KeepThemApartFromTheWeights) {
             ordered_json::parse(content.metadata.at("config"))["normalization"]);
   EXPECT_EQ((std::vector<std::int64_t>{1, 2, 1}), content.tensors.at("in_normalizer.mean").shape);
   EXPECT_EQ("F32", content.tensors.at("out_normalizer.std").dtype);
-  const auto plain = network_on({9}, {});
-  const auto loaded = operators::load_network(file_, torch::kFloat32);
-  for (const operators::Parameter& parameter : loaded->parameters()) {
-    const auto same = std::ranges::find(plain->parameters(), parameter.name, &operators::Parameter::name);
-    ASSERT_NE(plain->parameters().end(), same);
-    EXPECT_TRUE(torch::equal(same->value, parameter.value)) << parameter.name;
-  }
+  expect_same_parameters(*network_on({9}, {}), *operators::load_network(file_, torch::kFloat32));
   operators::save_network(*operators::load_network(file_, torch::kFloat32), changed_);
   EXPECT_EQ(content.tensors.at("out_normalizer.mean").bytes,
             data::read_safetensors(changed_).tensors.at("out_normalizer.mean").bytes);

@@ -7,17 +7,17 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <vector>
 
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
+#include "support/networks.hpp"
 #include "support/program.hpp"
 #include "support/refusal.hpp"
+#include "support/weight_files.hpp"
 
 namespace opshap {
 namespace {
@@ -191,18 +191,9 @@ TEST_F(ImportedOperators, MayHaveFactorsAndNamesOfOlderVersions) {
   }
 
   const std::string file = "neuraloperator/local_no_differences.safetensors";
-  const auto old = imported(file, [](data::Safetensors& content) {
-    std::map<std::string, data::StoredTensor> renamed;
-    for (auto& [name, tensor] : content.tensors)
-      renamed.emplace(
-          name.starts_with("local_no_blocks.") ? name.substr(std::strlen("local_no_")).insert(0, "fno_") : name,
-          std::move(tensor));
-    content.tensors = std::move(renamed);
-  });
-  const auto today = operators::load_network(references / file, torch::kFloat32);
-  ASSERT_EQ(today->parameters().size(), old->parameters().size());
-  for (std::size_t i = 0; i < today->parameters().size(); ++i)
-    EXPECT_TRUE(torch::equal(today->parameters()[i].value, old->parameters()[i].value)) << today->parameters()[i].name;
+  const auto old =
+      imported(file, [](data::Safetensors& content) { rename_tensors(content, "local_no_blocks.", "fno_blocks."); });
+  expect_same_parameters(*operators::load_network(references / file, torch::kFloat32), *old);
 }
 
 TEST_F(ImportedOperators, AreRefusedWithAllThatDoesNotFit) {

@@ -52,12 +52,7 @@ TEST_F(WeightFiles, AreReadBackToTheBit) {
   EXPECT_EQ(networks::NetworkConfig(small_config()), loaded->config());
   const auto original = operators::make_network(small_config(), torch::kFloat32);
   operators::initialise(*original, 3);
-  ASSERT_EQ(original->parameters().size(), loaded->parameters().size());
-  for (std::size_t i = 0; i < original->parameters().size(); ++i) {
-    EXPECT_EQ(original->parameters()[i].name, loaded->parameters()[i].name);
-    EXPECT_TRUE(torch::equal(original->parameters()[i].value, loaded->parameters()[i].value))
-        << loaded->parameters()[i].name;
-  }
+  expect_same_parameters(*original, *loaded);
   operators::save_network(*loaded, changed_);
   EXPECT_EQ(read_file(file_), read_file(changed_));
 }
@@ -88,11 +83,8 @@ TEST_F(WeightFiles, MayHoldComplexTensors) {
 }
 
 TEST_F(WeightFiles, WithMissingOrUnexpectedTensorsAreRefusedByName) {
-  const std::string message = refused_after([](data::Safetensors& content) {
-    auto node = content.tensors.extract("lifting.fcs.0.bias");
-    node.key() = "lifting.fcs.9.bias";
-    content.tensors.insert(std::move(node));
-  });
+  const std::string message = refused_after(
+      [](data::Safetensors& content) { rename_tensors(content, "lifting.fcs.0.bias", "lifting.fcs.9.bias"); });
   EXPECT_TRUE(contains(message, "missing: lifting.fcs.0.bias"));
   EXPECT_TRUE(contains(message, "unexpected: lifting.fcs.9.bias"));
 }

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "data/safetensors.hpp"
@@ -12,6 +14,14 @@
 #include "support/refusal.hpp"
 
 namespace opshap {
+
+/// Gives the tensors whose names begin with `from` names that begin with `to`.
+inline void rename_tensors(data::Safetensors& content, const std::string& from, const std::string& to) {
+  std::map<std::string, data::StoredTensor> renamed;
+  for (auto& [name, tensor] : content.tensors)
+    renamed.emplace(name.starts_with(from) ? to + name.substr(from.size()) : name, std::move(tensor));
+  content.tensors = std::move(renamed);
+}
 
 /// Tests that write files of weights, in a folder of their own that goes with them.
 class WeightsFolder : public ::testing::Test {
