@@ -72,9 +72,9 @@ TEST_F(Options, ABudgetThatAMethodCannotKeepIsRefused) {
 
 TEST_F(Options, BudgetsAreNumbersPowersAndMultiplesOfThePlayers) {
   const auto distinct = [&](const std::string& budget) {
-    const std::string run =
-        output("attribute --game unanimity_sum --players 20 --method permutation --json --budget " + budget);
-    return json::parse(run).at("distinct").get<int>();
+    return answer("attribute --game unanimity_sum --players 20 --method permutation --json --budget " + budget)
+        .at("distinct")
+        .get<int>();
   };
   const int eighty = distinct("160");
   EXPECT_EQ(eighty, distinct("8n"));
@@ -87,10 +87,7 @@ TEST_F(Options, BudgetsAreNumbersPowersAndMultiplesOfThePlayers) {
 
 TEST_F(Options, SeedsAreWholeNumbersThatFit) {
   const auto seed = [&](const std::string& text) {
-    return json::parse(
-               opshap("attribute --game unanimity_sum --players 6 --method permutation --budget 40 --json --seed " +
-                      text)
-                   .out)
+    return answer("attribute --game unanimity_sum --players 6 --method permutation --budget 40 --json --seed " + text)
         .at("seed")
         .get<std::uint64_t>();
   };
@@ -117,23 +114,19 @@ TEST(WholeNumbers, AreReadAsPeopleWriteThem) {
 
 TEST_F(Options, OutWritesTheFormatThatTheNameSays) {
   const std::string ask = "attribute --game " + game() + " --method permutation --budget 12 --json --out ";
-  const auto run = [&](const std::string& name) {
-    const std::string outcome = output(ask + path(name));
-    return json::parse(outcome);
-  };
-  const json found = run("v.npy");
+  const json found = answer(ask + path("v.npy"));
   const auto values = found.at("values").get<std::vector<double>>();
   const data::NpyArray array = data::read_npy(path("v.npy"));
   EXPECT_EQ((std::vector<std::int64_t>{4}), array.shape);
   EXPECT_EQ(values, array.reals("v.npy"));
-  run("v.npz");
+  answer(ask + path("v.npz"));
   const data::NpzFile archive(read_file(path("v.npz")), "v.npz");
   EXPECT_EQ((std::vector<std::string>{"values", "standard_errors", "empty", "grand"}), archive.names());
   EXPECT_EQ(values, archive.array("values").reals("values"));
   EXPECT_EQ(17, archive.array("grand").reals("grand").front());
-  run("v.json");
+  answer(ask + path("v.json"));
   EXPECT_EQ(values, json::parse(read_file(path("v.json"))).at("values").get<std::vector<double>>());
-  run("v.csv");
+  answer(ask + path("v.csv"));
   EXPECT_TRUE(read_file(path("v.csv")).starts_with("player,value,standard_error\n0,"));
   expect_refusal(ask + path("v.xyz"), 2, "v.xyz");
   expect_refusal(ask + path("v"), 2, ".npy, .npz, .csv or .json");

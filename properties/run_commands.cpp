@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "core/file.hpp"
@@ -80,10 +79,8 @@ TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
   EXPECT_EQ(manifest["seconds"].size(), stages);
 
   // Trainings of this profile cannot stop early, so that their counts are known before.
-  std::istringstream lines(read_file(path("run/training.jsonl")));
   int trainings = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const json row = json::parse(line);
+  for (const json& row : json_lines(read_file(path("run/training.jsonl")))) {
     const std::string stage =
         row["stage"].get<std::string>() +
         (row.contains("explainer") && row["explainer"].is_string() ? " " + row["explainer"].get<std::string>() : "");
@@ -94,10 +91,8 @@ TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
   EXPECT_EQ(3, trainings);
 
   // Attributions count what they took; references and faithfulness are beside them.
-  std::istringstream results(read_file(path("run/results.jsonl")));
   std::int64_t spent = 0;
-  for (std::string line; std::getline(results, line);) {
-    const json row = json::parse(line);
+  for (const json& row : json_lines(read_file(path("run/results.jsonl")))) {
     if (row["schema"] != "opshap.attribution/1") continue;
     spent += row["evaluations"].get<std::int64_t>();
     if (row["method"] == "permutation") spent += row["reference_evaluations"].get<std::int64_t>() + 16;

@@ -11,7 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "core/file.hpp"
 
@@ -22,6 +24,14 @@ struct Outcome {
   int code = -1;
   std::string out, err;
 };
+
+/// A JSON value for each line of a text.
+inline std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<nlohmann::json> found;
+  for (std::string line; std::getline(lines, line);) found.push_back(nlohmann::json::parse(line));
+  return found;
+}
 
 /// A folder of its own for each test, and `opshap` run through the shell as its users do.
 class Program : public ::testing::Test {
