@@ -2,10 +2,8 @@
 // data sets that say what they hold.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <set>
 
@@ -16,21 +14,18 @@
 #include "data/generate.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
+#include "support/run_folder.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
-
-class Problems : public testing::TestWithParam<std::string> {
+class Problems : public RunFolder, public testing::WithParamInterface<std::string> {
  protected:
   void SetUp() override {
+    RunFolder::SetUp();
     set_verbosity(Verbosity::quiet);
-    folder_ = fs::temp_directory_path() / ("opshap_problems_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   /// With parameters for tests: some problems take seconds a sample otherwise.
   const pde::Problem& problem() const { return *problem_; }
@@ -40,10 +35,8 @@ class Problems : public testing::TestWithParam<std::string> {
   static data::DatasetRequest request(std::int64_t samples) {
     return {.pde = GetParam(), .parameters = pde::find(GetParam()).quick(), .layout = {.samples = samples}};
   }
-  fs::path file(const std::string& name) const { return folder_ / name; }
 
  private:
-  fs::path folder_;
   std::unique_ptr<pde::Problem> problem_ = pde::find(GetParam()).with(pde::find(GetParam()).quick());
 };
 
@@ -203,8 +196,8 @@ TEST_P(Problems, AnEvolutionStartsAtItsInput) {
 }
 
 TEST_P(Problems, ADataSetSaysWhatItHolds) {
-  data::generate(request(7), file("set.h5"));
-  const data::Dataset set = data::read_dataset(file("set.h5"));
+  data::generate(request(7), folder_ / "set.h5");
+  const data::Dataset set = data::read_dataset(folder_ / "set.h5");
   EXPECT_EQ(GetParam(), set.pde);
   EXPECT_EQ(problem().input().domain, set.inputs.domain);
   EXPECT_EQ(problem().output().domain, set.targets.domain);
@@ -212,7 +205,7 @@ TEST_P(Problems, ADataSetSaysWhatItHolds) {
   EXPECT_EQ(problem().output().channels, set.target_channels);
   EXPECT_EQ(problem().input().channel_count(), set.inputs.channels);
   EXPECT_EQ(problem().output().channel_count(), set.targets.channels);
-  for (const data::DataCheck& check : data::verify_dataset(file("set.h5")))
+  for (const data::DataCheck& check : data::verify_dataset(folder_ / "set.h5"))
     EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
 }
 
@@ -220,8 +213,8 @@ TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
   const pde::ParameterValues quick = request(5).parameters;
   data::generate(
       {.pde = GetParam(), .parameters = quick, .layout = {.samples = 5, .train = 2, .validation = 1, .test = 2}},
-      file("set.h5"));
-  const data::Dataset set = data::read_dataset(file("set.h5"));
+      folder_ / "set.h5");
+  const data::Dataset set = data::read_dataset(folder_ / "set.h5");
   ASSERT_EQ(static_cast<std::size_t>(set.inputs.channels), set.input_mean.size());
   const Domain& domain = set.inputs.domain;
   const std::int64_t points = domain.points();
@@ -239,16 +232,17 @@ TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
                            rounding(4.0 * static_cast<double>(points), static_cast<double>(scale))))
         << channel;
   }
-  data::generate({.pde = GetParam(), .parameters = quick, .layout = {.samples = 2, .test = 2}}, file("untrained.h5"));
-  EXPECT_EQ(std::vector<double>{}, data::read_dataset(file("untrained.h5")).input_mean);
+  data::generate({.pde = GetParam(), .parameters = quick, .layout = {.samples = 2, .test = 2}},
+                 folder_ / "untrained.h5");
+  EXPECT_EQ(std::vector<double>{}, data::read_dataset(folder_ / "untrained.h5").input_mean);
 }
 
 TEST_P(Problems, ADataSetDoesNotDependOnItsShards) {
   data::DatasetRequest pieces = request(7);
   pieces.shard_samples = 3;
-  data::generate(request(7), file("whole.h5"));
-  data::generate(pieces, file("pieces.h5"));
-  EXPECT_EQ(read_file(file("whole.h5")), read_file(file("pieces.h5")));
+  data::generate(request(7), folder_ / "whole.h5");
+  data::generate(pieces, folder_ / "pieces.h5");
+  EXPECT_EQ(read_file(folder_ / "whole.h5"), read_file(folder_ / "pieces.h5"));
   pieces.shard_samples = 0;
   EXPECT_THROW(data::resolved(pieces), InvalidArgument);
 }

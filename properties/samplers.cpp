@@ -299,11 +299,10 @@ TEST(KernelLaw, ProbabilitiesAreTheShapleyKernelOfASize) {
     double total = 0, kernel_total = 0;
     for (int s = 1; s < players; ++s) {
       total += law.probability(s);
-      kernel_total += 1.0 / (static_cast<double>(s) * (players - s));
+      kernel_total += kernel(players, s);
     }
     EXPECT_NEAR(1, total, 1e-12) << players;  // rounding of up to 65535 additions of numbers below 1
-    for (int s = 1; s < players; ++s)
-      EXPECT_NEAR(1.0 / (static_cast<double>(s) * (players - s)) / kernel_total, law.probability(s), 1e-12) << s;
+    for (int s = 1; s < players; ++s) EXPECT_NEAR(kernel(players, s) / kernel_total, law.probability(s), 1e-12) << s;
   }
 }
 
@@ -313,7 +312,7 @@ TEST(KernelLaw, SizesFollowTheKernel) {
     Rng rng(11, "kernel law", 0, static_cast<std::uint64_t>(players));
     std::vector<double> observed(static_cast<std::size_t>(players) - 1);
     std::vector<double> probability;
-    for (int s = 1; s < players; ++s) probability.push_back(1.0 / (static_cast<double>(s) * (players - s)));
+    for (int s = 1; s < players; ++s) probability.push_back(kernel(players, s));
     const double total = std::accumulate(probability.begin(), probability.end(), 0.0);
     for (double& p : probability) p /= total;
     for (int draw = 0; draw < 400000; ++draw) ++observed[static_cast<std::size_t>(law.draw_size(rng)) - 1];
@@ -334,8 +333,7 @@ TEST(KernelLaw, SubsetsOfASizeAreUniform) {
       ASSERT_EQ(size, cardinality({&row, 1}));
       ++counts[row];
     }
-    const double subsets =
-        std::round(std::exp(std::lgamma(players + 1) - std::lgamma(size + 1) - std::lgamma(players - size + 1)));
+    const double subsets = binomial(players, size);
     ASSERT_EQ(static_cast<std::size_t>(subsets), counts.size());
     std::vector<double> observed;
     for (const auto& [subset, count] : counts) observed.push_back(static_cast<double>(count));
