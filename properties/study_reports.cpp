@@ -350,6 +350,19 @@ Scenario scenario(const Domain& domain, const std::vector<std::int64_t>& labels,
   return make_scenario({.players = ScenarioRule::Players::labels, .labels = labels}, field);
 }
 
+/// On a grid of four blocks, one for each player.
+Scenario four_blocks(const Domain& grid) {
+  const std::vector<std::int64_t> one_player(static_cast<std::size_t>(grid.points()), 0);
+  return make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4}, scenario(grid, one_player, 1).input);
+}
+
+/// The picture of values, and of their standard errors where there are some.
+std::string picture(const Scenario& asked, const std::vector<double>& values,
+                    const std::optional<std::vector<double>>& errors = std::nullopt,
+                    reporting::Picture format = reporting::Picture::svg) {
+  return reporting::attribution_figure(asked, asked.input, "exact", values, errors, format);
+}
+
 /// How often the pattern occurs in the text.
 std::size_t matches(const std::string& text, const std::string& pattern) {
   const std::regex wanted(pattern);
@@ -363,8 +376,7 @@ const char* const triangle = R"(<polygon fill = 'rgb[^']*' points = '[^ ']* [^ '
 TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
   const Domain domain = Domain::mesh(triangulation());
   const Scenario asked = scenario(domain, {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}, 2);
-  const std::string svg =
-      reporting::attribution_figure(asked, asked.input, "exact", {1, -2}, std::nullopt, reporting::Picture::svg);
+  const std::string svg = picture(asked, {1, -2});
   for (const char* title : {"input, channel 0", "input, channel 1", "output, channel 0", "attribution density"})
     EXPECT_TRUE(has(svg, title));
   EXPECT_EQ(4u * 12u, matches(svg, triangle));
@@ -373,8 +385,7 @@ TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
 TEST(AttributionFigures, ACloudIsDrawnAsDots) {
   const Domain domain = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 2, 1, 0, 1, 0.5, 0.7}, {1, 1, 1, 1, 1}));
   const Scenario asked = scenario(domain, {0, 1, 2, 3, 4}, 1);
-  const std::string svg = reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4, -5}, std::nullopt,
-                                                        reporting::Picture::svg);
+  const std::string svg = picture(asked, {1, 2, 3, 4, -5});
   // Three panels of five dots each, and in each panel the ring of the query and no triangle.
   EXPECT_EQ(3u * 5u, matches(svg, "<use href='#[a-z0-9-]*gpPt6'"));
   EXPECT_EQ(0u, matches(svg, triangle));
@@ -383,9 +394,7 @@ TEST(AttributionFigures, ACloudIsDrawnAsDots) {
 TEST(AttributionFigures, ALineOfAnyOrderIsDrawnFromLeftToRight) {
   const Domain domain = Domain::mesh(Mesh::of_cells(1, {3, 0, 1, 2}, {1, 2, 2, 3, 3, 0}));
   const Scenario asked = scenario(domain, {0, 1, 2, 3}, 1);
-  const std::string svg =
-      reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4}, std::nullopt, reporting::Picture::svg);
-  EXPECT_EQ(3u, matches(svg, "role=\"img\" aria-labelledby"));
+  EXPECT_EQ(3u, matches(picture(asked, {1, 2, 3, 4}), "role=\"img\" aria-labelledby"));
 }
 
 TEST(AttributionFigures, TheNumbersAreThoseOfTheAttribution) {
@@ -419,39 +428,24 @@ TEST(AttributionFigures, TheNumbersAreThoseOfTheAttribution) {
 }
 
 TEST(AttributionFigures, APictureIsWhatItsFormatSays) {
-  const Domain line = Domain::unit({16});
-  const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
-                                       scenario(line, std::vector<std::int64_t>(16, 0), 1).input);
+  const Scenario asked = four_blocks(Domain::unit({16}));
   const std::vector<double> values = {1, 2, 3, -4}, errors = {0.1, 0.2, 0.1, 0.3};
-  const auto picture = [&](reporting::Picture format) {
-    return reporting::attribution_figure(asked, asked.input, "exact", values, errors, format);
-  };
-  EXPECT_TRUE(picture(reporting::Picture::pdf).starts_with("%PDF"));
-  EXPECT_TRUE(picture(reporting::Picture::png).starts_with("\x89PNG"));
+  EXPECT_TRUE(picture(asked, values, errors, reporting::Picture::pdf).starts_with("%PDF"));
+  EXPECT_TRUE(picture(asked, values, errors, reporting::Picture::png).starts_with("\x89PNG"));
   EXPECT_EQ(reporting::Picture::png, reporting::picture_format(".png"));
   EXPECT_FALSE(reporting::picture_format(".gif"));
 }
 
 TEST(AttributionFigures, PlayersWithStandardErrorsHaveBars) {
-  const Domain line = Domain::unit({16});
-  const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
-                                       scenario(line, std::vector<std::int64_t>(16, 0), 1).input);
-  const std::vector<double> values = {1, 2, 3, -4};
-  const auto svg = [&](const std::optional<std::vector<double>>& errors) {
-    return reporting::attribution_figure(asked, asked.input, "exact", values, errors, reporting::Picture::svg);
-  };
+  const Scenario asked = four_blocks(Domain::unit({16}));
   const std::string dot = "<use href='#[a-z0-9-]*gpPt6'";
-  EXPECT_EQ(0u, matches(svg(std::nullopt), dot));
-  EXPECT_EQ(2 * 4u, matches(svg(std::vector<double>{0.1, 0.2, 0.1, 0.3}), dot))
+  EXPECT_EQ(0u, matches(picture(asked, {1, 2, 3, -4}), dot));
+  EXPECT_EQ(2 * 4u, matches(picture(asked, {1, 2, 3, -4}, std::vector{0.1, 0.2, 0.1, 0.3}), dot))
       << "a bar a player, whose dot gnuplot draws twice";
 }
 
 TEST(AttributionFigures, GridsAreDrawnAsBefore) {
-  const Domain plane = Domain::unit({4, 4});
-  const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
-                                       scenario(plane, std::vector<std::int64_t>(16, 0), 1).input);
-  const std::string svg =
-      reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4}, std::nullopt, reporting::Picture::svg);
+  const std::string svg = picture(four_blocks(Domain::unit({4, 4})), {1, 2, 3, 4});
   EXPECT_EQ(3u, matches(svg, "role=\"img\" aria-labelledby"));
   EXPECT_EQ(0u, matches(svg, triangle));
 }
