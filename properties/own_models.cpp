@@ -21,7 +21,7 @@
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
 #include "support/program.hpp"
-#include "support/refusal.hpp"
+#include "support/text.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -106,10 +106,9 @@ TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
     const std::vector<double> exact = numbers(name + ".exact.npy");
     // Python computes in float64, we in float32: 5e-5 of the largest value is what users may rely on.
     const Tolerance tolerance{.bound = 5e-5 * largest(exact), .reason = "float32"};
-    for (const char* path : {"", " --no-engine"}) {
+    for (const char* path : {"", " --no-engine"})
       EXPECT_EQ("", mismatch(exact, told(ask + path).at("values").get<std::vector<double>>(), tolerance))
           << name << path;
-    }
     ++tried;
   }
   EXPECT_EQ(3, tried);
@@ -120,8 +119,7 @@ TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
   const std::string stem = OPSHAP_SOURCE_DIR "/reference_data/normalised_models/line_channels";
   const std::string ask = "attribute --operator " + stem + ".safetensors --input " + stem + ".u.npy --baseline " +
                           stem + ".b.npy --players 5 --method exact";
-  const auto values_of = [&](const std::string& more) { return told(ask + more); };
-  const Json all = values_of(" --query all");
+  const Json all = told(ask + " --query all");
   const auto of_queries = all.at("values").at(0).get<std::vector<std::vector<double>>>();
   const std::size_t points = of_queries.size();
   std::vector<double> weights(points, 0.0), second(points, 1.0);
@@ -147,19 +145,19 @@ TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
                            Tolerance{.bound = 5e-5 * number * largest(of_queries[3]), .reason = "float32"}));
   };
   for (const char* engine : {"", " --no-engine"}) {
-    same(sum(mean), values_of(std::string(" --target mean:5..9") + engine).at("values"), 1);
-    same(sum(weights), values_of(" --target " + path("w.npy") + engine).at("values"), 3);
+    same(sum(mean), told(ask + " --target mean:5..9" + engine).at("values"), 1);
+    same(sum(weights), told(ask + " --target " + path("w.npy") + engine).at("values"), 3);
   }
-  const Json two = values_of(" --target " + path("both.npy"));
+  const Json two = told(ask + " --target " + path("both.npy"));
   EXPECT_EQ((std::vector<std::string>{path("both.npy") + "[0]", path("both.npy") + "[1]"}), two.at("targets"));
   same(sum(weights), two.at("values").at(0).at(0), 3);
   same(sum(second), two.at("values").at(0).at(1), static_cast<double>(points));
-  const Json named = values_of(" --target mean:5..9 " + path("w.npy"));
+  const Json named = told(ask + " --target mean:5..9 " + path("w.npy"));
   same(sum(mean), named.at("values").at(0).at(0), 1);
   EXPECT_EQ("mean:5..9", named.at("targets").at(0));
-  EXPECT_EQ("the value at point 13 (0.65), channel 0", values_of(" --query 13").at("explained"));
+  EXPECT_EQ("the value at point 13 (0.65), channel 0", told(ask + " --query 13").at("explained"));
   data::write_npy(path("mask.npy"), {{count}, data::Dtype::int64, std::vector<std::int64_t>(points, 1)});
-  same(sum(second), values_of(" --target " + path("mask.npy")).at("values"), static_cast<double>(points));
+  same(sum(second), told(ask + " --target " + path("mask.npy")).at("values"), static_cast<double>(points));
   const std::string twice = " --out " + path("same.csv") + " --figure " + path("same.svg");
   expect_refusal(ask + " --query 3" + twice, 2, "the figure's numbers have that name");
   expect_refusal(ask + " --qurey 3", 2, "Did you mean --query?");
@@ -207,8 +205,8 @@ class MeshCommands : public Program {
     module.save(path("model.pt"), {{"opshap.json", said}});
   }
 
-  std::string attribute(const std::string& more) const {
-    return "attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path("u.npy") + " " + more;
+  std::string attribute(const std::string& more, const char* input = "u.npy") const {
+    return "attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path(input) + " " + more;
   }
 
   /// The exact values: with a(S) = ∫ over S of u, v(S) = u(q)·[q ∈ S]·a(S). A pair of players with the query's own has
@@ -258,14 +256,12 @@ TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
   player_of.assign(labels.begin(), labels.end());
   data::write_npy(path("labels.npy"), {{mesh_.size()}, data::Dtype::int64, labels});
   std::vector<double> two = u_;
-  two.insert(two.end(), u_.begin(), u_.end());
-  for (std::size_t i = u_.size(); i < two.size(); ++i) two[i] *= 2;
+  for (const double value : u_) two.push_back(2 * value);
   data::write_npy(path("two.npy"), {{2, 1, mesh_.size()}, data::Dtype::float64, two});
   const std::size_t query = 17;
   const std::string at = std::to_string(mesh_.coordinate(query, 0)) + "," + std::to_string(mesh_.coordinate(query, 1));
-  const Json found =
-      told("attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path("two.npy") +
-           " --partition " + path("labels.npy") + " --query-at " + at + " --method exact --out " + path("v.npy"));
+  const Json found = told(attribute(
+      "--partition " + path("labels.npy") + " --query-at " + at + " --method exact --out " + path("v.npy"), "two.npy"));
   EXPECT_FALSE(found.contains("blocks"));
   EXPECT_EQ(std::vector<std::int64_t>{static_cast<std::int64_t>(query)},
             found["queries"].get<std::vector<std::int64_t>>());
@@ -281,8 +277,8 @@ TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
 TEST_F(MeshCommands, AnAttributionIsDrawnWithItsNumbers) {
   const Outcome run =
       done(attribute("--query 40 --players 64 --method integrated_gradients --nodes 4 --figure ") + path("f.svg"));
-  EXPECT_TRUE(contains(run.out, "blocks of the mesh hold points and play"));
-  EXPECT_TRUE(contains(read_file(path("f.svg")), "<svg"));
+  EXPECT_TRUE(has(run.out, "blocks of the mesh hold points and play"));
+  EXPECT_TRUE(has(read_file(path("f.svg")), "<svg"));
   const std::string numbers = read_file(path("f.csv"));
   EXPECT_EQ(1 + mesh_.size(), std::ranges::count(numbers, '\n'));
 }
@@ -301,9 +297,9 @@ TEST_F(MeshCommands, AnOperatorRunsOnAMesh) {
 TEST_F(MeshCommands, WhatDoesNotFitIsRefused) {
   data::write_npy(path("long.npy"), {{80}, data::Dtype::float64, std::vector<double>(80, 1.0)});
   const std::string op = "attribute --operator " + path("model.pt") + " --method exact --players 4 ";
-  expect_refusal(op + "--query 0 --mesh " + plate() + " --input " + path("long.npy"), 2, "values=80");
+  expect_refusal(attribute("--method exact --players 4 --query 0", "long.npy"), 2, "values=80");
   expect_refusal(op + "--query 0 --input " + path("u.npy"), 2, "shape=[76]");
-  expect_refusal(op + "--mesh " + plate() + " --input " + path("u.npy") + " --query 76", 2, "index=76");
+  expect_refusal(attribute("--method exact --players 4 --query 76"), 2, "index=76");
   expect_refusal(op + "--query 0 --mesh " + path("u.npy") + " --input " + path("u.npy"), 2, "shape=[76]");
   expect_refusal(op + "--query 0 --mesh " + path("no.msh") + " --input " + path("u.npy"), 3, "no.msh");
   expect_refusal("attribute --game unanimity_sum --players 4 --method exact --mesh " + plate(), 2, "--mesh");
