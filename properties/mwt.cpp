@@ -90,8 +90,14 @@ std::unique_ptr<operators::Network> network_of(const networks::NetworkConfig& co
   return network;
 }
 
+std::vector<double> identity(int k) {
+  std::vector<double> values;
+  for (int i = 0; i < k * k; ++i) values.push_back(i % (k + 1) == 0 ? 1 : 0);
+  return values;
+}
+
 /// Parameters with which a network of one channel and one block writes wavelet 0 of every point of its block's output:
-/// the field goes in there, and the activation of the head never cuts.
+/// the field goes in there, the coarsest averages pass as they are, and the activation of the head never cuts.
 std::map<std::string, std::vector<double>> transparent(int k) {
   constexpr double large = 1e3;
   const auto first = [](int count, double value) {
@@ -99,17 +105,8 @@ std::map<std::string, std::vector<double>> transparent(int k) {
     values.front() = value;
     return values;
   };
-  return {{"Lk.weight", first(k, 1)},
-          {"Lc0.weight", first(128 * k, 1)},
-          {"Lc0.bias", first(128, large)},
-          {"Lc1.weight", first(128, 1)},
-          {"Lc1.bias", {-large}}};
-}
-
-std::vector<double> identity(int k) {
-  std::vector<double> values;
-  for (int i = 0; i < k * k; ++i) values.push_back(i % (k + 1) == 0 ? 1 : 0);
-  return values;
+  return {{"MWT_CZ.0.T0.weight", identity(k)}, {"Lk.weight", first(k, 1)},    {"Lc0.weight", first(128 * k, 1)},
+          {"Lc0.bias", first(128, large)},     {"Lc1.weight", first(128, 1)}, {"Lc1.bias", {-large}}};
 }
 
 networks::NetworkConfig one_channel(int k, int alpha) {
@@ -120,13 +117,9 @@ networks::NetworkConfig one_channel(int k, int alpha) {
 TEST(Mwt, PutsTogetherWhatItTookApart) {
   constexpr int k = 3, points = 32, alpha = points / 4 + 1;  // all frequencies of the finest details
   auto given = transparent(k);
-  given["MWT_CZ.0.T0.weight"] = identity(k);
   std::vector<double>& unchanged = given["MWT_CZ.0.A.weights1"];
-  for (int i = 0; i < k * k; ++i)
-    for (int frequency = 0; frequency < alpha; ++frequency) {
-      unchanged.push_back(i % (k + 1) == 0 ? 1 : 0);
-      unchanged.push_back(0);
-    }
+  for (const double real : identity(k))
+    for (int frequency = 0; frequency < alpha; ++frequency) unchanged.insert(unchanged.end(), {real, 0});
   const auto op = operators::as_operator(network_of(one_channel(k, alpha), given));
   const FieldBatch input = random_fields(Domain::unit({points}), 2, 1);
   EXPECT_EQ("", mismatch(input.values, op->apply(input).values, rounding(1e3, 1e3)));  // 1e3 is added and taken away
@@ -135,9 +128,7 @@ TEST(Mwt, PutsTogetherWhatItTookApart) {
 // Without its matrices a block keeps what a polynomial of degree < k on the whole domain has of the field.
 TEST(Mwt, KeepsPolynomialsWithoutItsMatrices) {
   constexpr int k = 3, points = 16;
-  auto given = transparent(k);
-  given["MWT_CZ.0.T0.weight"] = identity(k);
-  const auto op = operators::as_operator(network_of(one_channel(k, 4), given));
+  const auto op = operators::as_operator(network_of(one_channel(k, 4), transparent(k)));
   const FieldBatch input = random_fields(Domain::unit({points}), 1, 1);
   // ∫ √(2i+1)·P_i(2x − 1) dx over a cell.
   const auto integral = [&](int i, int cell) {

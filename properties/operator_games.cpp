@@ -45,13 +45,15 @@ struct Question {
     return games::smooth_operator_game(op, input, baseline, masks, cells, query);
   }
   std::unique_ptr<Game> diagonal() const { return games::diagonal_game(op, input, baseline, masks, query); }
-  /// G at u_b + w ⊙ (u − u_b).
-  double answer(const std::vector<double>& w) const {
+  /// u_b + w ⊙ (u − u_b).
+  FieldBatch shown(const std::vector<double>& w) const {
     FieldBatch field = baseline;
     for (std::size_t i = 0; i < field.values.size(); ++i)
       field.values[i] += w[i % points()] * (input.values[i] - baseline.values[i]);
-    return op.values_at(field, query).front();
+    return field;
   }
+  /// G there.
+  double answer(const std::vector<double>& w) const { return op.values_at(shown(w), query).front(); }
   /// Σ_i a_i η_i.
   std::vector<double> combined(const std::vector<double>& a) const {
     const std::vector<double> values = masks.values();
@@ -113,9 +115,9 @@ TEST(SmoothOperatorGame, IsAFunctionOfTheSharesThatACoalitionHolds) {
       expected.push_back(question.answer(question.combined(question.shares(in_set))));
     }
     RC_ASSERT(mismatch(expected, as_table(*question.smooth(cells)).values, rounded) == "");
-    RC_ASSERT(mismatch(question.op.values_at(question.baseline, question.query).front(), expected.front(), rounded) ==
-              "");
-    RC_ASSERT(mismatch(question.op.values_at(question.input, question.query).front(), expected.back(), rounded) == "");
+    const auto at = [&](const FieldBatch& field) { return question.op.values_at(field, question.query).front(); };
+    RC_ASSERT(mismatch(at(question.baseline), expected.front(), rounded) == "");
+    RC_ASSERT(mismatch(at(question.input), expected.back(), rounded) == "");
   });
 }
 
@@ -188,9 +190,7 @@ TEST(SmoothOperatorGame, HasTheDiagonalFormulaAsItsIntegratedGradients) {
     const std::vector<double> masks = question.masks.values();
     std::vector<double> along(question.mask_count(), 0.0);
     for (std::size_t q = 0; q < path.nodes.size(); ++q) {
-      FieldBatch field = question.baseline;
-      for (std::size_t i = 0; i < field.values.size(); ++i)
-        field.values[i] += path.nodes[q] * (question.input.values[i] - question.baseline.values[i]);
+      const FieldBatch field = question.shown(std::vector<double>(question.points(), path.nodes[q]));
       const FieldBatch gradient = question.op.gradient_at(field, question.query).gradient;
       for (std::size_t mask = 0; mask < along.size(); ++mask)
         for (std::size_t i = 0; i < field.values.size(); ++i)
@@ -425,23 +425,13 @@ TEST(OperatorGames, RefuseWhatDoesNotFit) {
   const games::PartitionOfUnity masks = games::PartitionOfUnity::bumps(domain, {{0, 0.5}});
   const games::PartitionOfUnity of_other = games::PartitionOfUnity::bumps(other, {{0, 0.5}});
   const Partition cells = Partition::blocks(domain, 4);
-  const auto smooth = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
-    return games::smooth_operator_game(op, input, baseline, masks, cells, query);
-  };
-  const auto diagonal = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
-    return games::diagonal_game(op, input, baseline, masks, query);
-  };
   const std::vector<double> one = {1}, half = {0.5}, ones(8, 1.0);
-  const auto attributions = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
-    return games::masked_attributions(op, input, baseline, query, ones, half, one);
-  };
   FieldBatch broken = field;
   broken.values[3] = std::numeric_limits<double>::quiet_NaN();
   const auto refuses = [&](const auto& make) {
     EXPECT_NO_THROW(make(field, field, Query{.point = 7}));
-    EXPECT_THROW(make(field, field, Query{.point = 8}), InvalidArgument);
-    EXPECT_THROW(make(field, field, Query{.point = -1}), InvalidArgument);
-    EXPECT_THROW(make(field, field, Query{.point = 0, .channel = 2}), InvalidArgument);
+    for (const Query query : {Query{.point = 8}, {.point = -1}, {.point = 0, .channel = 2}})
+      EXPECT_THROW(make(field, field, query), InvalidArgument) << query.point;
     EXPECT_THROW(make(FieldBatch::zeros(domain, 2, 1), field, Query{}), InvalidArgument);
     EXPECT_THROW(make(FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), Query{}), InvalidArgument);
     EXPECT_THROW(make(field, FieldBatch::zeros(other, 1, 1), Query{}), InvalidArgument);
@@ -449,9 +439,15 @@ TEST(OperatorGames, RefuseWhatDoesNotFit) {
     EXPECT_THROW(make(broken, field, Query{}), DataError);
     EXPECT_THROW(make(field, broken, Query{}), DataError);
   };
-  refuses(smooth);
-  refuses(diagonal);
-  refuses(attributions);
+  refuses([&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
+    games::smooth_operator_game(op, input, baseline, masks, cells, query);
+  });
+  refuses([&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
+    games::diagonal_game(op, input, baseline, masks, query);
+  });
+  refuses([&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
+    games::masked_attributions(op, input, baseline, query, ones, half, one);
+  });
   EXPECT_THROW(games::smooth_operator_game(op, field, field, of_other, cells, {}), InvalidArgument);
   EXPECT_THROW(games::smooth_operator_game(op, field, field, masks, Partition::blocks(other, 4), {}), InvalidArgument);
   EXPECT_THROW(games::diagonal_game(op, field, field, of_other, {}), InvalidArgument);

@@ -45,21 +45,15 @@ Domain random_domain(Rng& rng) {
   return Domain::grid(std::move(axes));
 }
 
-std::vector<double> sums_at_points(const games::PartitionOfUnity& masks) {
-  const auto points = static_cast<std::size_t>(masks.domain().points());
-  const std::vector<double> values = masks.values();
-  std::vector<double> sums(points, 0.0);
-  for (std::size_t i = 0; i < values.size(); ++i) sums[i % points] += values[i];
-  return sums;
-}
-
 TEST(PartitionOfUnity, MasksAddUpToOneAtEveryPoint) {
   for_all_streams([](Rng& rng) {
     const games::PartitionOfUnity masks = random_partition_of_unity(random_domain(rng), rng);
-    const std::vector<double> sums = sums_at_points(masks);
+    const std::vector<double> values = masks.values();
+    std::vector<double> sums(static_cast<std::size_t>(masks.domain().points()), 0.0);
+    for (std::size_t i = 0; i < values.size(); ++i) sums[i % sums.size()] += values[i];
     // Sums of up to 9 masks, each divided by a sum of the kernel's weights.
     RC_ASSERT(mismatch(std::vector<double>(sums.size(), 1.0), sums, rounding(32, 1)) == "");
-    RC_ASSERT(std::ranges::all_of(masks.values(), [](double value) { return value >= 0 && value <= 1; }));
+    RC_ASSERT(std::ranges::all_of(values, [](double value) { return value >= 0 && value <= 1; }));
     RC_ASSERT(std::ranges::all_of(masks.integrals(), [](double integral) { return integral > 0; }));
   });
 }

@@ -213,12 +213,7 @@ TEST_F(Peers, WhoFailsAfterARefusalHasItsOwnName) {
     { echo '{"type":"eval","id":1,"count":2,"nbytes":2}'; printf '\001\002'; } >&4; read -r refusal <&3
     echo '{"type":"fail","id":1,"reason":"no"}' >&4; )" +
                           until_the_end));
-  try {
-    peer.run(task(3), doors());
-    FAIL() << "it failed";
-  } catch (const peers::Failure& error) {
-    EXPECT_EQ(Ending::budget_refused, error.ending());
-  }
+  EXPECT_EQ(Ending::budget_refused, failure(peer, task(3)).ending);
 }
 
 TEST_F(Peers, WhoRunsOutOfTimeIsTakenAtItsLastPartialValues) {

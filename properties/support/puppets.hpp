@@ -48,9 +48,9 @@ class Puppets : public ::testing::Test {
     peers::Ending ending = peers::Ending::ok;
     std::string text;
   };
-  static Failed failure(peers::Peer& peer) {
+  static Failed failure(peers::Peer& peer, const peers::Task& asked = task()) {
     try {
-      return {peer.run(task(), doors()).ending, ""};
+      return {peer.run(asked, doors()).ending, ""};
     } catch (const peers::Failure& error) {
       return {error.ending(), error.what()};
     }
