@@ -51,10 +51,9 @@ CoalitionSample whole_kernel(int players) {
 /// v(S) − v(∅) − sΔ/n for the rows.
 std::vector<double> centred_gains(const Table& table, const Coalitions& coalitions) {
   std::vector<double> targets;
-  for (std::size_t row = 0; row < coalitions.size(); ++row) {
+  for (std::size_t row = 0; row < coalitions.size(); ++row)
     targets.push_back(table.values[coalitions.row(row)[0]] - table.empty() -
                       table.gain() * coalitions.cardinality(row) / table.players);
-  }
   return targets;
 }
 
@@ -145,7 +144,7 @@ TEST(KernelShap, ExcessLossMeasuresTheDistanceToTheShapleyValue) {
 }
 
 TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
-  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
+  for (const Pairing pairing : {Pairing::none, Pairing::complements})
     for (const int players : {2, 3, 5, 16, 65, 130}) {
       Rng rng(11, "dense", 0, static_cast<std::uint64_t>(players));
       const std::int64_t interior = std::min<std::int64_t>(8 * players, (std::int64_t{1} << std::min(players, 40)) - 2);
@@ -158,7 +157,6 @@ TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
                              rounding(1e4, expected.cwiseAbs().maxCoeff())))
           << players;
     }
-  }
 }
 
 TEST(KernelShap, GramMatrixAgreesWithItsDefinitionForAllSizesAndWeights) {
@@ -293,7 +291,7 @@ TEST(KernelShap, NearlyFullBudgetsEndAndAreCloseToExact) {
   for (const int players : {5, 8, 12}) {
     const auto game = games::random_unanimity_sum(players, rng);
     const std::vector<double> exact = attribute(estimators::find("exact"), *game, {0}, 1).values;
-    for (const std::int64_t missing : {1, 2, 3}) {
+    for (const std::int64_t missing : {1, 2, 3})
       for (const char* name : {"kernel_shap", "kernel_shap_paired"}) {
         const std::int64_t budget = (std::int64_t{1} << players) - missing;
         const Attribution found = attribute(estimators::find(name), *game, {budget}, 1);
@@ -302,7 +300,6 @@ TEST(KernelShap, NearlyFullBudgetsEndAndAreCloseToExact) {
         EXPECT_EQ("", mismatch(exact, found.values, discretisation(2 * largest(exact), 1.0 / players, 1)))
             << name << " n=" << players;
       }
-    }
   }
 }
 
@@ -356,8 +353,8 @@ std::string refused(const Estimator& estimator, const Game& game, Budget budget,
 
 TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
   int deficient = 0;
-  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
-    for (const int players : {3, 5, 16, 65}) {
+  for (const Pairing pairing : {Pairing::none, Pairing::complements})
+    for (const int players : {3, 5, 16, 65})
       for (const std::int64_t interior : {2, players / 2, players - 1, 2 * players, 4 * players}) {
         const CoalitionSample sample = sample_of(players, std::max<std::int64_t>(interior, 2), pairing, 0);
         const Eigen::MatrixXd rows = dense_rows(sample);
@@ -382,8 +379,6 @@ TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
                             [&] { const KernelRegression refused(sample.coalitions, sample.weights, "test"); }),
                         "rank=" + std::to_string(rank) + " "));
       }
-    }
-  }
   EXPECT_GE(deficient, 20);
 }
 

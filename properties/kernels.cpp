@@ -147,7 +147,7 @@ void expect_products(const kernels::DenseKernels<T>& of_type, const std::string&
                       .bias = with_bias ? bias.data() : nullptr,
                       .add = add});
     const double unit = sizeof(T) == 4 ? 6e-8 : 1.1e-16;  // 72 roundings of sums of products of size at most 16
-    for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < columns + gap; ++c) {
         const auto place = static_cast<std::size_t>(r * (columns + gap) + c);
         if (c >= columns) {
@@ -161,7 +161,6 @@ void expect_products(const kernels::DenseKernels<T>& of_type, const std::string&
                  b[static_cast<std::size_t>(k * columns + c)];
         ASSERT_NEAR(sum, out[place], 72 * 72 * 16 * unit) << set;
       }
-    }
   }
 }
 

@@ -51,7 +51,7 @@ torch::Tensor direct_convolution(const torch::Tensor& fields, const torch::Tenso
   const std::int64_t columns = std::min<std::int64_t>(n1 / 2 + 1, last_modes / 2 + 1);
   torch::Tensor result = torch::zeros({n0, n1, outputs}, torch::kFloat64);
   auto y = result.accessor<double, 3>();
-  for (std::int64_t o = 0; o < outputs; ++o) {
+  for (std::int64_t o = 0; o < outputs; ++o)
     for (std::int64_t c = 0; c < columns; ++c) {
       std::vector<Complex> lines(static_cast<std::size_t>(n0));  // after the inverse along axis 0
       for (std::int64_t r = 0; r < rows; ++r) {
@@ -69,14 +69,12 @@ torch::Tensor direct_convolution(const torch::Tensor& fields, const torch::Tenso
         for (std::int64_t p = 0; p < n0; ++p) lines[static_cast<std::size_t>(p)] += mixed * wave(place + roll, p, n0);
       }
       const bool alone = c == 0 || 2 * c == n1;  // these have no mirror image, and their imaginary parts are dropped
-      for (std::int64_t p = 0; p < n0; ++p) {
+      for (std::int64_t p = 0; p < n0; ++p)
         for (std::int64_t q = 0; q < n1; ++q) {
           const Complex line = lines[static_cast<std::size_t>(p)];
           y[p][q][o] += alone ? line.real() * wave(c, q, n1).real() : 2 * (line * wave(c, q, n1)).real();
         }
-      }
     }
-  }
   return result;
 }
 
@@ -113,11 +111,10 @@ void expect_the_direct_sum(operators::InverseShift shift) {
                              plane, each.modes.front(), each.modes.back(), shift);
       EXPECT_EQ("", mismatch(numbers(expected), numbers(found.select(1, b)), rounding(1e4, 1)))
           << where;  // at most 160·30·2 terms of size 1
-      for (std::int64_t point = 0; point < n0 * n1; ++point) {
+      for (std::int64_t point = 0; point < n0 * n1; ++point)
         EXPECT_EQ("", mismatch(numbers(found.select(1, b)[point]), numbers(basis.inverse_at(mixed, point)[b]),
                                rounding(1e3, 1)))
             << where << " point " << point;
-      }
     }
   }
 }
@@ -129,7 +126,7 @@ TEST(SpectralConvolution, EqualsADirectFourierSumThatIsShiftedOnceMore) { expect
 
 // A bias is a constant field, wherever the frequencies come out.
 TEST(SpectralConvolution, AddsABiasToAllPointsAlike) {
-  for (const Case& each : cases) {
+  for (const Case& each : cases)
     for (const operators::InverseShift shift : {fftshift, ifftshift}) {
       const operators::FourierBasis basis(each.shape, each.modes, torch::kFloat64, shift);
       const torch::Tensor fields =
@@ -142,7 +139,6 @@ TEST(SpectralConvolution, AddsABiasToAllPointsAlike) {
       EXPECT_EQ("", mismatch(numbers(without + bias), numbers(with), rounding(1e4, 1)))
           << message(each.shape.front(), ", modes ", each.modes.front(), ", ", operators::to_string(shift));
     }
-  }
 }
 
 // A field without frequencies above 3 has the same convolution at all points that two grids share.
@@ -151,9 +147,8 @@ TEST(SpectralConvolution, OfABandLimitedFieldDoesNotDependOnTheGrid) {
   weights.copy_(random_tensor(weights.sizes().vec(), 3));
   const auto convolve = [&](std::int64_t points) {
     torch::Tensor field = torch::zeros({points, 1, 1}, torch::kFloat64);
-    for (std::int64_t p = 0; p < points; ++p) {
+    for (std::int64_t p = 0; p < points; ++p)
       field[p] = (Complex(0.3, 0) + Complex(1, -2) * wave(1, p, points) + Complex(0.5, 1) * wave(3, p, points)).real();
-    }
     const operators::FourierBasis basis({points}, {16}, torch::kFloat64);
     return basis.inverse(operators::mix(basis.transform(field), weights, basis));
   };

@@ -368,7 +368,7 @@ TEST_F(Overview, SumsTheVerdictsOfTheProblemsPages) {
   // "holds": of a row of the matrix, among the problems whose rows can judge it.
   std::map<std::string, std::pair<int, int>> holds;
   std::set<std::string> by_construction, of_the_paper;
-  for (const char* pde : {"heat1d", "burgers1d"}) {
+  for (const char* pde : {"heat1d", "burgers1d"})
     for (const Json& claim : claims_of(pde)) {
       const std::string verdict = claim["verdict"], id = claim["id"];
       if (id.starts_with("table_row")) continue;
@@ -378,7 +378,6 @@ TEST_F(Overview, SumsTheVerdictsOfTheProblemsPages) {
       held += verdict == "reproduced" ? 1 : 0;
       judged += verdict == "reproduced" || verdict == "not reproduced" || verdict == "undecided" ? 1 : 0;
     }
-  }
   const auto row_of = [&text](const std::string& id) {
     const std::size_t begin = text.find("<tr id=\"claim-" + id + "\">");
     return begin == std::string::npos ? "" : text.substr(begin, text.find("</tr>", begin) - begin);

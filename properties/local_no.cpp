@@ -63,16 +63,14 @@ TEST(Stencil, IsASumOverNeighboursInsideAndBeyondTheEdges) {
                                      .beyond = random_tensor({operators::Stencil::taps, inputs, outputs}, 2)};
     const Tensor found = operators::stencil_sums(x, stencil, shape, torch::arange(lines * size));
     Tensor expected = torch::zeros({lines * size, batch, outputs}, torch::kFloat64);
-    for (std::int64_t i = 0; i < lines; ++i) {
-      for (std::int64_t j = 0; j < size; ++j) {
+    for (std::int64_t i = 0; i < lines; ++i)
+      for (std::int64_t j = 0; j < size; ++j)
         for (int tap = 0; tap < operators::Stencil::taps; ++tap) {
           const std::int64_t a = i + tap / 3 - 1, b = j + tap % 3 - 1;
           const bool inside = a >= 0 && a < lines && b >= 0 && b < size;
           const std::int64_t from = (a + lines) % lines * size + (b + size) % size;
           expected[i * size + j] += torch::mm(x[from], (inside ? stencil.inside : stencil.beyond)[tap]);
         }
-      }
-    }
     EXPECT_EQ("", mismatch(numbers(expected), numbers(found), rounding(100, 10)));
   }
 }

@@ -208,12 +208,11 @@ TEST(MethodComparison, TwoProgramsInOneFigureLookDifferent) {
   const auto game = games::random_unanimity_sum(8, rng);
   const std::vector<runs::MethodRow> rows = rows_of(plan_of(*game, {"permutation"}, {16, 32}, 3));
   std::vector<runs::MethodRow> all = rows;
-  for (const char* name : {"peer:ab", "peer:ba"}) {
+  for (const char* name : {"peer:ab", "peer:ba"})
     for (runs::MethodRow row : rows) {
       row.method = name;
       all.push_back(std::move(row));
     }
-  }
   const reporting::Figure figure = reporting::MethodComparison(std::move(all), 1).budget_error();
   std::map<std::string, reporting::LegendEntry> looks;
   for (const reporting::LegendEntry& entry : figure.legend) looks.emplace(entry.label, entry);

@@ -52,7 +52,7 @@ TEST(Multiwavelets, HaveTheirClosedForm) {
                            {0, 0, 0, 1}};
   const Multiwavelets found(4);
   const Tolerance few = rounding(1000, 1);  // sums of sixteen products, made orthogonal four times
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {
       const double mirrored = (i + j) % 2 == 0 ? 1 : -1;
       EXPECT_EQ("", mismatch(h0[i][j] / root(2), entry(found.h0, i, j), few)) << i << " " << j;
@@ -60,7 +60,6 @@ TEST(Multiwavelets, HaveTheirClosedForm) {
       EXPECT_EQ("", mismatch(g0[i][j] / root(2), entry(found.g0, i, j), few)) << i << " " << j;
       EXPECT_EQ("", mismatch(-mirrored * g0[i][j] / root(2), entry(found.g1, i, j), few)) << i << " " << j;
     }
-  }
 }
 
 TEST(Multiwavelets, AreTheRowsOfAnOrthogonalMatrix) {
@@ -212,7 +211,7 @@ class WrittenOut {
   void add_mixed(const std::string& name, const Points& x, Points& y) const {
     const auto points = static_cast<int>(x.size());
     const std::int64_t width = c_ * k_;
-    for (int f = 0; f <= points / 2 && f < alpha_; ++f) {
+    for (int f = 0; f <= points / 2 && f < alpha_; ++f)
       for (std::int64_t o = 0; o < width; ++o) {
         std::complex<double> coefficient = 0;
         for (int n = 0; n < points; ++n)
@@ -226,7 +225,6 @@ class WrittenOut {
           y[static_cast<std::size_t>(n)][static_cast<std::size_t>(o)] +=
               twice / points * (coefficient * std::polar(1.0, 2 * std::numbers::pi * f * n / points)).real();
       }
-    }
   }
 
   /// to[c, j] += Σ_i from[c, i]·matrix[j, i], or with the transposed matrix.

@@ -121,7 +121,7 @@ template <typename Work>
 void for_all_normalisations(const std::vector<int>& grid, const Work& work) {
   Rng rng(test_seed(), "normalised operators");
   const auto ins = shapes_on(grid, in_channels), outs = shapes_on(grid, out_channels);
-  for (std::size_t i = 0; i <= ins.size(); ++i) {
+  for (std::size_t i = 0; i <= ins.size(); ++i)
     for (std::size_t o = 0; o <= outs.size(); ++o) {
       if (i == ins.size() && o == outs.size()) continue;
       Normalisation normalisation;
@@ -130,7 +130,6 @@ void for_all_normalisations(const std::vector<int>& grid, const Work& work) {
       SCOPED_TRACE(normalisation.describe() + ", " + replay());
       work(normalisation, rng);
     }
-  }
 }
 
 const std::vector<std::vector<int>> grids = {{9}, {5, 6}};
@@ -159,7 +158,7 @@ TEST(NormalisedOperator, IsTheNetworkBetweenTwoMapsOfEachPoint) {
 
 // By physical inputs, so a step in a channel with a large deviation moves little.
 TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
-  for (const std::vector<int>& grid : grids) {
+  for (const std::vector<int>& grid : grids)
     for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
       const auto op = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
       const FieldBatch field = physical_field(grid, normalisation, 1, rng);
@@ -176,7 +175,6 @@ TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
         EXPECT_NEAR(difference, found.gradient.values[i], 1e-5 * (1 + std::abs(difference))) << i;
       }
     });
-  }
 }
 
 /// The game of one field in physical units.
@@ -187,7 +185,7 @@ std::unique_ptr<Game> game_of(const Operator& op, const FieldBatch& input, const
 
 // The engine sees normalised fields; a mask commutes with the map. The plain path masks physical fields.
 TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
-  for (const std::vector<int>& grid : grids) {
+  for (const std::vector<int>& grid : grids)
     for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
       const auto engine = operators::as_operator(network_on(grid, normalisation)),
                  plain = operators::as_operator(network_on(grid, normalisation), false),
@@ -218,7 +216,6 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
       compare([&](const Game& of) { return of.mean_field()->mean_field_gradients(nodes); }, "mean field");
       compare([&](const Game& of) { return of.slopes()->coalition_slopes(coalitions); }, "coalitions");
     });
-  }
 }
 
 TEST(NormalisedOperator, RefusesAnotherGridThanItsPointsAreOf) {

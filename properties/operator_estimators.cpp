@@ -220,8 +220,8 @@ TEST(TwoLevel, StandardErrorsAreWhatTheErrorsAre) {
 }
 
 TEST(TwoLevel, DividesItsBudgetAsTheVariancesAsk) {
-  for (const std::int64_t evaluations : {200, 3000, 40000}) {
-    for (const double slopes : {0.0, 0.01, 1.0, 100.0}) {
+  for (const std::int64_t evaluations : {200, 3000, 40000})
+    for (const double slopes : {0.0, 0.01, 1.0, 100.0})
       for (const double corrections : {0.0, 1e-4, 1.0}) {
         const int players = 40;
         const auto variance = [&](std::int64_t samples, std::int64_t stride) {
@@ -233,17 +233,14 @@ TEST(TwoLevel, DividesItsBudgetAsTheVariancesAsk) {
         if (slopes + corrections == 0) {
           EXPECT_EQ((estimators::TwoLevelPlan{}.cost(players, 6)), plan.cost(players, 6));
         }
-        for (std::int64_t samples = 2; samples <= evaluations / 80; ++samples) {
+        for (std::int64_t samples = 2; samples <= evaluations / 80; ++samples)
           for (std::int64_t stride = 1; stride <= evaluations / 28; stride += 1 + stride / 8) {
             const estimators::TwoLevelPlan other{samples, stride};
             if (other.cost(players, 6) <= evaluations) {
               EXPECT_LE(variance(plan.samples, plan.stride), variance(samples, stride) * (1 + 1e-12));
             }
           }
-        }
       }
-    }
-  }
 }
 
 TEST(TwoLevel, InterpolatesPolynomialsBetweenItsNodes) {

@@ -220,7 +220,7 @@ TEST(OperatorGames, HaveTheGradientsOfTheirExtensions) {
     const std::vector<double> nodes = {0.2, 0.9};
     const auto check = [&](const Game& game, const std::vector<double>& masks_of_players) {
       std::vector<double> expected;
-      for (const double t : nodes) {
+      for (const double t : nodes)
         for (std::size_t first = 0; first < masks_of_players.size(); first += question.points()) {
           std::vector<double> above(question.points(), t), below = above;
           for (std::size_t point = 0; point < question.points(); ++point) {
@@ -229,7 +229,6 @@ TEST(OperatorGames, HaveTheGradientsOfTheirExtensions) {
           }
           expected.push_back((question.answer(above) - question.answer(below)) / (2 * h));
         }
-      }
       RC_ASSERT(mismatch(expected, game.differentiable()->diagonal_gradients(nodes), discretisation(100, h, 2)) == "");
     };
     check(*question.diagonal(), question.masks.values());
@@ -364,13 +363,12 @@ TEST(OperatorGames, AreThreeGames) {
       as_table(*games::cell_mask_game(op, {input, baseline, cells, {}})).values,
       as_table(*smooth_operator_game(op, input, baseline, masks, cells, {})).values,
       as_table(*diagonal_game(op, input, baseline, masks, {})).values};
-  for (std::size_t a = 0; a < 3; ++a) {
+  for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t b = 0; b < a; ++b) {
       EXPECT_EQ("", mismatch({values[a].front(), values[a].back()}, {values[b].front(), values[b].back()}, rounded));
       for (std::size_t coalition = 1; coalition < 15; ++coalition)
         EXPECT_NE("", mismatch(values[a][coalition], values[b][coalition], rounding(1e9, 2))) << a << b << coalition;
     }
-  }
 }
 
 // Σ_j Attr^{η_j} = Σ_q w_q DG(u_b + t_q h)[h] for every partition of unity and every rule; with enough nodes that is

@@ -98,13 +98,11 @@ TEST(PartitionOfUnity, BumpsOfThePlaneAreProducts) {
   const std::vector<double> of_x = games::PartitionOfUnity::bumps(Domain::unit({8}), {x}).values();
   const std::vector<double> of_y = games::PartitionOfUnity::bumps(Domain::unit({12}), {y}).values();
   std::vector<double> expected;
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t j = 0; j < 4; ++j) {
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 4; ++j)
       for (std::size_t row = 0; row < 8; ++row)
         for (std::size_t column = 0; column < 12; ++column)
           expected.push_back(of_x[i * 8 + row] * of_y[j * 12 + column]);
-    }
-  }
   EXPECT_EQ(expected, found);
 }
 
@@ -292,12 +290,11 @@ TEST(Grading, IsAMapOfTheUnitIntervalOntoItself) {
 }
 
 TEST(GradedPartition, OfRatioOneIsTheOneOfEqualBlocks) {
-  for (const int players : {1, 4, 16, 64}) {
+  for (const int players : {1, 4, 16, 64})
     for (const auto& shape : std::vector<std::vector<int>>{{64}, {8, 16}}) {
       const Domain domain = Domain::unit(shape);
       EXPECT_EQ(Partition::blocks(domain, players).player_of, Partition::graded(domain, players, 1).player_of);
     }
-  }
   const Domain odd = Domain::unit({147});  // 49·(1/49) is not 1
   EXPECT_EQ(Partition::blocks(odd, 49).player_of, Partition::graded(odd, 49, 1).player_of);
 }

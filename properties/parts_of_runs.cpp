@@ -61,13 +61,12 @@ class PartsOfRuns : public RunFolder {
 };
 
 TEST_F(PartsOfRuns, EveryUnitBelongsToOnePartAlone) {
-  for (std::int64_t of = 1; of <= 5; ++of) {
+  for (std::int64_t of = 1; of <= 5; ++of)
     for (std::int64_t unit = 0; unit < 12; ++unit) {
       int owners = 0;
       for (std::int64_t index = 0; index < of; ++index) owners += runs::Part{index, of}.has(unit) ? 1 : 0;
       EXPECT_EQ(1, owners) << unit << " of " << of;
     }
-  }
   EXPECT_EQ(run_, runs::Part().folder(run_));
   EXPECT_EQ(run_ / "parts" / "2-of-4", runs::Part::parse("test", "2/4").folder(run_));
 }
@@ -149,14 +148,13 @@ TEST_F(PartsOfRuns, ManifestsOfTheWrongTypesAreRefused) {
   for (const std::int64_t index : {0, 1}) work(run_, {index, 2});
   const fs::path file = runs::Part{0, 2}.folder(run_) / "manifest.json";
   const std::string text = read_file(file);
-  for (const char* key : {"commit", "finished", "resumed", "environment", "seconds", "part", "schema", "settings"}) {
+  for (const char* key : {"commit", "finished", "resumed", "environment", "seconds", "part", "schema", "settings"})
     for (const Json& value : {Json(0.5), Json::array({1}), Json{{"blas", 1}, {"index", "x"}}}) {
       Json json = Json::parse(text);
       json[key] = value;
       write_file(file, json.dump());
       EXPECT_NE("", refusal<Error>()) << key << value;  // also another schema or other settings than the other part
     }
-  }
 }
 
 TEST_F(PartsOfRuns, WhatIsNoWholeIsRefused) {

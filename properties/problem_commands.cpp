@@ -172,11 +172,10 @@ TEST_F(DataSheets, ReadWhatTheGeneratorDrew) {
                                          [&](const pde::Drawn& other) { return other.name == numbers.name; });
         ASSERT_NE(drawn[sample].end(), stored) << numbers.name;
         ASSERT_EQ(numbers.values.size(), stored->values.size()) << numbers.name;
-        for (std::size_t i = 0; i < numbers.values.size(); ++i) {
+        for (std::size_t i = 0; i < numbers.values.size(); ++i)
           EXPECT_TRUE(numbers.values[i] == stored->values[i] ||
                       (std::isnan(numbers.values[i]) && std::isnan(stored->values[i])))
               << numbers.name;
-        }
       }
     }
   }

@@ -86,10 +86,9 @@ TEST_P(Problems, ChangesItsParametersByName) {
                                           : pde::ParameterValue(parameter.choices.at(parameter.value == 0 ? 1 : 0));
     const std::vector<pde::Parameter> changed = problem().with({{parameter.name, other}})->parameters();
     ASSERT_EQ(parameters.size(), changed.size());
-    for (std::size_t i = 0; i < changed.size(); ++i) {
+    for (std::size_t i = 0; i < changed.size(); ++i)
       EXPECT_EQ(parameters[i].name == parameter.name, changed[i].value != parameters[i].value)
           << parameter.name << " " << changed[i].name;
-    }
     EXPECT_THROW(problem().with({{parameter.name, std::nan("")}}), InvalidArgument) << parameter.name;
     EXPECT_THROW(problem().with({{parameter.name, "no_such_choice"}}), InvalidArgument) << parameter.name;
     EXPECT_EQ(pde::values(parameters), pde::values(problem().with(pde::values(parameters))->parameters()));
@@ -220,14 +219,13 @@ TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
   const std::int64_t points = domain.points();
   for (int channel = 0; channel < set.inputs.channels; ++channel) {
     long double mean = 0, scale = 0;
-    for (const std::int64_t sample : set.indices(data::Split::train)) {
+    for (const std::int64_t sample : set.indices(data::Split::train))
       for (std::int64_t p = 0; p < points; ++p) {
         const long double value = set.inputs.field(sample)[static_cast<std::size_t>(channel * points + p)] / 2.0L *
                                   static_cast<long double>(domain.volume(p) / domain.volume());
         mean += value;
         scale += std::abs(value);
       }
-    }
     EXPECT_EQ("", mismatch(static_cast<double>(mean), set.input_mean[static_cast<std::size_t>(channel)],
                            rounding(4.0 * static_cast<double>(points), static_cast<double>(scale))))
         << channel;

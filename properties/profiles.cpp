@@ -89,7 +89,7 @@ std::vector<fs::path> manifests_in(const fs::path& folder) {
 // Their settings are texts of an earlier writer, with another order of the keys.
 TEST(Profiles, TheCommittedRunsCanBeResumed) {
   int runs = 0;
-  for (const cli::EmbeddedSettings& embedded : cli::embedded_profiles()) {
+  for (const cli::EmbeddedSettings& embedded : cli::embedded_profiles())
     for (const fs::path& manifest : manifests_in(fs::path(OPSHAP_SOURCE_DIR) / "reports" / embedded.name)) {
       const auto written = nlohmann::json::parse(read_file(manifest));
       const std::string text = written.at("settings").at("toml"), pde = written.at("pde");
@@ -97,7 +97,6 @@ TEST(Profiles, TheCommittedRunsCanBeResumed) {
       EXPECT_EQ(cli::identity(cli::load_profile(embedded.name, {}, pde)), cli::identity(stored)) << manifest;
       ++runs;
     }
-  }
   EXPECT_GE(runs, 8);
 }
 

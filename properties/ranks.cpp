@@ -19,7 +19,7 @@ using nlohmann::json;
 using training::Ranks;
 
 TEST(RankShares, CoverEverythingOnceAndAreAboutAsLarge) {
-  for (const int size : {1, 2, 3, 7}) {
+  for (const int size : {1, 2, 3, 7})
     for (const std::int64_t count : {0, 1, 5, 64}) {
       std::int64_t next = 0;
       for (int rank = 0; rank < size; ++rank) {
@@ -31,7 +31,6 @@ TEST(RankShares, CoverEverythingOnceAndAreAboutAsLarge) {
       }
       EXPECT_EQ(count, next);
     }
-  }
 }
 
 TEST(RankShares, OfAProcessAloneAreEverything) {

@@ -179,7 +179,7 @@ TEST_F(ReportFolder, ThePageStandsAlone) {
 
 // A method that diverges, or a program that answers anything.
 TEST_F(ReportFolder, NumbersOfAnySizeHaveAPage) {
-  for (const double size : {1e300, 1.7e308, 5e-324}) {
+  for (const double size : {1e300, 1.7e308, 5e-324})
     for (const std::size_t every : {1, 7}) {
       runs::Results results = SyntheticRun().results();
       for (std::size_t i = 0; i < results.attributions.size(); i += every) {
@@ -192,7 +192,6 @@ TEST_F(ReportFolder, NumbersOfAnySizeHaveAPage) {
       const std::string page = report(results);
       EXPECT_TRUE(has(page, "</html>")) << size;
     }
-  }
 }
 
 TEST_F(ReportFolder, EveryTextOfTheRunIsEscaped) {

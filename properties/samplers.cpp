@@ -60,7 +60,7 @@ double layer_kernel(int players, int size, Pairing pairing) {
 }
 
 TEST(SizeLaw, ProbabilitiesAreTheMassesAndAddUpToOne) {
-  for (const SizeMass mass : all_masses) {
+  for (const SizeMass mass : all_masses)
     for (const int players : {2, 3, 8, 65, 1024, 1030, 4096}) {
       const SizeLaw law(mass, players);
       double total = 0;
@@ -72,7 +72,6 @@ TEST(SizeLaw, ProbabilitiesAreTheMassesAndAddUpToOne) {
       }
       EXPECT_EQ("", mismatch(1, total, rounding(players, 1)));
     }
-  }
   const SizeLaw kernel_law(SizeMass::shapley_kernel, 5), uniform(SizeMass::uniform, 5), root(SizeMass::square_root, 5);
   EXPECT_EQ("", mismatch((1.0 / 4) / (2.0 / 4 + 2.0 / 6), kernel_law.probability(1), rounding(16, 1)));
   EXPECT_EQ("", mismatch(0.25, uniform.probability(1), rounding(16, 1)));
@@ -82,7 +81,7 @@ TEST(SizeLaw, ProbabilitiesAreTheMassesAndAddUpToOne) {
 
 TEST(SizeLaw, DrawnSizesFollowIt) {
   constexpr int draws = 200000;
-  for (const SizeMass mass : all_masses) {
+  for (const SizeMass mass : all_masses)
     for (const int players : {2, 3, 12, 33}) {
       const SizeLaw law(mass, players);
       Rng rng(22, "sizes", 0, static_cast<std::uint64_t>(players));
@@ -91,7 +90,6 @@ TEST(SizeLaw, DrawnSizesFollowIt) {
       for (int draw = 0; draw < draws; ++draw) ++observed[static_cast<std::size_t>(law.draw(rng)) - 1];
       EXPECT_LE(g_statistic(observed, probability), players > 2 ? five_sigma(observed.size() - 1) : 0) << players;
     }
-  }
 }
 
 // P(i, j ∈ S) = Σ_s q_s s(s−1)/(n(n−1)), for every two players alike. For the kernel it is (1 − 1/H_{n−1})/2 (Covert &
@@ -109,14 +107,13 @@ TEST(Samplers, PairsOfPlayersAreDrawnTogetherEquallyOften) {
     Rng rng(23, "pairs");
     const auto sample = sample_coalitions(Sampler::iid, law, draws, Pairing::none, rng);
     ASSERT_EQ(static_cast<std::size_t>(draws), sample.draws.size());
-    for (int i = 0; i < players; ++i) {
+    for (int i = 0; i < players; ++i)
       for (int j = 0; j < i; ++j) {
         double count = 0;
         for (const auto& draw : sample.draws)
           count += sample.coalitions.contains(draw.row, i) && sample.coalitions.contains(draw.row, j);
         EXPECT_EQ("", mismatch(together, count / draws, sampling(std::sqrt(together * (1 - together) / draws))));
       }
-    }
   }
 }
 
@@ -175,8 +172,8 @@ TEST(Samplers, SubsetsTakenWithoutReplacementAreUniform) {
 
 // k_s = min(C(n, s), c) as far as whole coalitions allow, both of a pair, and never a pair of the middle size twice.
 TEST(Samplers, CountsWithoutReplacementFillTheBudgetEvenly) {
-  for (const SizeMass mass : all_masses) {
-    for (const Pairing pairing : all_pairings) {
+  for (const SizeMass mass : all_masses)
+    for (const Pairing pairing : all_pairings)
       for (const int players : {2, 3, 4, 7, 8, 15, 16, 64}) {
         const SizeLaw law(mass, players);
         const int together = pairing == Pairing::complements ? 2 : 1;
@@ -208,16 +205,14 @@ TEST(Samplers, CountsWithoutReplacementFillTheBudgetEvenly) {
             EXPECT_EQ(binomial(players, size), static_cast<double>(counts[static_cast<std::size_t>(size)]));
         }
       }
-    }
-  }
 }
 
 // Σ_rows weight·f(S) has the mean Σ_{0<s<n} W_S f(S) when, as subsets of a size are uniform, the weights of each size
 // add up to 1/(s(n−s)) in the mean: without replacement they do so in every sample; a draw's do so times its
 // probability.
 TEST(Samplers, WeightsOfEachSizeAddUpToTheShapleyKernel) {
-  for (const SizeMass mass : all_masses) {
-    for (const Pairing pairing : all_pairings) {
+  for (const SizeMass mass : all_masses)
+    for (const Pairing pairing : all_pairings)
       for (const int players : {2, 3, 5, 8, 64, 1030}) {
         const SizeLaw law(mass, players);
         const std::int64_t interior =
@@ -244,13 +239,11 @@ TEST(Samplers, WeightsOfEachSizeAddUpToTheShapleyKernel) {
         }
         EXPECT_EQ("", mismatch(of_draws, drawn.weights, rounding(64, largest(drawn.weights))));
       }
-    }
-  }
 }
 
 TEST(Samplers, EverySamplerWorksForThousandsOfPlayers) {
   // C(1029, 514) is the last middle binomial that a double can hold.
-  for (const int players : {1024, 1029, 1030, 2048, 4096}) {
+  for (const int players : {1024, 1029, 1030, 2048, 4096})
     for (const SizeMass mass : all_masses) {
       const SizeLaw law(mass, players);
       for (const Sampler sampler : {Sampler::iid, Sampler::shapiq_compatible, Sampler::without_replacement}) {
@@ -272,7 +265,6 @@ TEST(Samplers, EverySamplerWorksForThousandsOfPlayers) {
         EXPECT_EQ("", mismatch(expected, total, rounding(players, expected))) << players;
       }
     }
-  }
 }
 
 TEST(Samplers, TheSameStreamGivesTheSameSample) {

@@ -42,7 +42,7 @@ class Times final : public DifferentiableGame, public MeanField, public Coalitio
   const CoalitionSlopes* slopes() const override { return this; }
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     std::vector<double> found;
-    for (const double t : nodes) {
+    for (const double t : nodes)
       for (int player = 0; player < players_; ++player) {
         double sum = 0;
         for (std::size_t set = 0; set < table_.size(); ++set) {
@@ -52,7 +52,6 @@ class Times final : public DifferentiableGame, public MeanField, public Coalitio
         }
         found.push_back(std::ldexp(sum, k_));
       }
-    }
     return found;
   }
   std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {

@@ -73,17 +73,16 @@ TEST(SolvedGames, ClosedFormsAreTheTextbookSums) {
 }
 
 TEST(SolvedGames, ClosedFormsAreWhatAllCoalitionsOfSixteenPlayersGive) {
-  for (std::uint64_t item = 0; item < 2; ++item) {
+  for (std::uint64_t item = 0; item < 2; ++item)
     for_every_solved_kind(16, item, [](const games::Kind& kind, const SolvedGame& game) {
       const Attribution found = attribute(estimators::find("exact"), game, {0}, 1);
       EXPECT_EQ("", mismatch(found.values, game.shapley_values(), rounding(64 * 16, as_table(game).scale())))
           << kind.name;
     });
-  }
 }
 
 TEST(SolvedGames, BothValuesAddUpToGrandMinusEmptyValueForHundredsOfPlayers) {
-  for (const int players : {100, 300}) {
+  for (const int players : {100, 300})
     for_every_solved_kind(players, 0, [&](const games::Kind& kind, const SolvedGame& game) {
       const double gain = grand_minus_empty(game);
       // A sum of n values, each the sum of n/2 quadrature nodes.
@@ -93,7 +92,6 @@ TEST(SolvedGames, BothValuesAddUpToGrandMinusEmptyValueForHundredsOfPlayers) {
         EXPECT_EQ("", mismatch(gain, sum(*smooth), tolerance)) << kind.name << " n=" << players;
       }
     });
-  }
 }
 
 // ½ ∫(1−2t) g(t) dt and the other terms of the leading error sum to the error of the total, which is 0.

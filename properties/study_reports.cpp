@@ -213,7 +213,7 @@ std::vector<runs::HeldOutRow> rows() {
   for (const int players : {16, 64, 256}) {
     for (const std::string recipe : {"good", "bad"}) {
       const double error = recipe == "good" ? 0.01 : 0.1;
-      for (const std::uint64_t seed : {0, 1, 2}) {
+      for (const std::uint64_t seed : {0, 1, 2})
         for (const std::int64_t epoch : {2, 4, 0}) {
           const double here = error * (1 + 0.01 * static_cast<double>(seed)) * (epoch == 2 ? 2 : 1);
           rows.push_back({.pde = "burgers1d",
@@ -230,7 +230,6 @@ std::vector<runs::HeldOutRow> rows() {
                           .reference_errors = {0, 0, 0},
                           .drift = players == 256 ? std::optional<double>() : 0.25 / players});
         }
-      }
     }
     rows.push_back({.pde = "burgers1d",
                     .method = "mean_field",
@@ -261,7 +260,7 @@ TEST(AmortisationStudy, HasErrorsCostsAndDriftOfEveryRecipe) {
 
 TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
   std::vector<runs::HeldOutRow> all = rows();
-  for (const int players : {16, 64, 256}) {
+  for (const int players : {16, 64, 256})
     all.push_back({.pde = "burgers1d",
                    .method = std::string(runs::own_player_missed),
                    .setting = "",
@@ -269,7 +268,6 @@ TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
                    .players = players,
                    .nrmse = {0.9, 1.0 / players, 0.001},
                    .reference_errors = {0, 0, 0}});
-  }
   const auto evidence = reporting::amortisation_study(all, {{"good", "same"}, {"bad", "same"}}, "an operator");
   ASSERT_EQ(3u, evidence.size());
   EXPECT_EQ(1u, count(evidence[0].markdown(), "| all right but the own cell | none | none | 0.062 | 0.016 | 0.0039 |"))
@@ -332,14 +330,13 @@ TEST_F(RunFolder, RowsOfHeldOutInputsComeBackAsTheyWere) {
 Mesh triangulation() {
   std::vector<double> points;
   std::vector<std::int64_t> cells;
-  for (std::int64_t j = 0; j < 3; ++j) {
+  for (std::int64_t j = 0; j < 3; ++j)
     for (std::int64_t i = 0; i < 4; ++i) {
       points.insert(points.end(), {static_cast<double>(i), 0.5 * static_cast<double>(j)});
       if (i == 3 || j == 2) continue;
       const std::int64_t corner = 4 * j + i;
       cells.insert(cells.end(), {corner, corner + 1, corner + 5, corner, corner + 5, corner + 4});
     }
-  }
   return Mesh::of_cells(2, std::move(points), std::move(cells));
 }
 

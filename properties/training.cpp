@@ -548,13 +548,12 @@ TEST(ResolutionBatches, ServeEverySampleOnceAtItsOwnResolution) {
   const data::Dataset data = small_data(20, 4);
   const auto groups = training::resolution_groups(data, data::Split::train, {16, 32});
   std::vector<int> seen(20, 0);
-  for (const training::Batch& batch : training::epoch_batches(groups, 3, 5, 7)) {
+  for (const training::Batch& batch : training::epoch_batches(groups, 3, 5, 7))
     for (const std::int64_t member : batch.members) {
       const std::int64_t sample = groups[batch.group].samples[static_cast<std::size_t>(member)];
       EXPECT_EQ(static_cast<std::size_t>(sample % 2), batch.group);
       ++seen[static_cast<std::size_t>(sample)];
     }
-  }
   EXPECT_EQ(std::vector<int>(20, 1), seen);
   EXPECT_THROW(training::resolution_groups(data, data::Split::train, {16}), InvalidArgument);
 }

@@ -210,13 +210,12 @@ struct Players {
   Players(const std::vector<double>& volumes_of_players, int points) {
     std::vector<double> positions, volumes;
     std::vector<std::int64_t> labels;
-    for (std::size_t player = 0; player < volumes_of_players.size(); ++player) {
+    for (std::size_t player = 0; player < volumes_of_players.size(); ++player)
       for (int point = 0; point < points; ++point) {
         positions.push_back(static_cast<double>(positions.size()) / 100);
         volumes.push_back(volumes_of_players[player] / points);
         labels.push_back(static_cast<std::int64_t>(player));
       }
-    }
     domain = Domain::mesh(Mesh::of_points(1, positions, volumes));
     partition = Partition::from_labels(domain, labels);
   }

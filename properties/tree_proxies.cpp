@@ -72,10 +72,9 @@ TEST(TreeShapley, OfHandMadeLeavesIsWhatOrderingsGive) {
       {{{0, 1}, {1}, 4}},                        // a leaf that nobody reaches
       {{{0, 1, 2, 3}, {}, 1}, {{}, {0, 1, 2, 3}, 1}, {{1}, {}, 1}},
   };
-  for (const auto& leaves : cases) {
+  for (const auto& leaves : cases)
     EXPECT_EQ("", mismatch(shapley_values_by_orderings(table_of(4, leaves)), shapley_values_of_leaves(4, leaves),
                            rounding(100, 10)));
-  }
   // 1 required, 2 forbidden: pivotal first of three, 1/3; a forbidden one comes after the required one and before the
   // other, 1/6.
   EXPECT_EQ(
