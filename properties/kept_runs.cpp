@@ -217,8 +217,7 @@ TEST_F(KeptRun, AFolderOfSomethingElseIsLeftAlone) {
   Ordered other = Ordered::parse(read_file(run_ / "manifest.json"));
   other["seed"] = 43;
   write_file(run_ / "manifest.json", other.dump());
-  const std::string found = refusal([&] { reporting::keep_report(run_, kept_); });
-  EXPECT_TRUE(has(found, "holds another run: its seed"));
+  EXPECT_TRUE(has(refusal([&] { reporting::keep_report(run_, kept_); }), "holds another run: its seed"));
   EXPECT_EQ(before, files_of(kept_));
 }
 

@@ -121,12 +121,11 @@ TEST(KernelShap, TheProjectedKernelMatrixIsAMultipleOfTheIdentity) {
 TEST(KernelShap, ExcessLossMeasuresTheDistanceToTheShapleyValue) {
   for_all([] {
     const Table table = *rc::gen::suchThat(any_game(8), [](const Table& any) { return any.players >= 2; });
-    const auto n = static_cast<std::size_t>(table.players);
     const KernelLaw law(table.players);
     const std::vector<double> shapley = textbook_shapley_values(table);
     std::vector<double> other = shapley;
     Rng rng(static_cast<std::uint64_t>(*rc::gen::inRange(0, 1000)));
-    for (std::size_t i = 0; i + 1 < n; ++i) {
+    for (std::size_t i = 0; i + 1 < other.size(); ++i) {
       const double step = rng.normal();
       other[i] += step;
       other.back() -= step;

@@ -445,8 +445,7 @@ class Trained {
     for (operators::Parameter& parameter : network_->parameters())
       parameters[parameter.name] = parameter.value.set_requires_grad(true);
     optimiser_ = std::make_unique<training::AdamW>(parameters, 1e-4);
-    const std::int64_t points = domain_.points();
-    inputs_ = random_tensor({points, batch, 1}, 1).to(type);
+    inputs_ = random_tensor({domain_.points(), batch, 1}, 1).to(type);
     targets_ = inputs_ * inputs_;
   }
 
@@ -496,8 +495,7 @@ TEST(FusedTraining, HasTheGradientsOfLibTorch) {
   for (const std::vector<int>& shape : shapes) {
     const operators::FnoConfig model = config(static_cast<int>(shape.size()));
     Trained plain(model, shape, torch::kFloat64, false), fused(model, shape, torch::kFloat64, true);
-    const double expected = plain.loss_and_gradient(), found = fused.loss_and_gradient();
-    EXPECT_EQ("", mismatch(expected, found, rounding(1e3, 1)));
+    EXPECT_EQ("", mismatch(plain.loss_and_gradient(), fused.loss_and_gradient(), rounding(1e3, 1)));
     EXPECT_LT(l2_distance(plain.gradients(), fused.gradients()), 1e-13);  // a thousand roundings
   }
 }

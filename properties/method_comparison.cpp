@@ -75,9 +75,8 @@ TEST(BootstrapRanks, OrderTheErrorsAndAddUp) {
         errors.back().push_back(repeats);
       }
     }
-    const std::vector<statistics::Rank> ranks = statistics::bootstrap_ranks(errors, 1, 0.95, 50);
     double sum = 0;
-    for (const statistics::Rank& rank : ranks) {
+    for (const statistics::Rank& rank : statistics::bootstrap_ranks(errors, 1, 0.95, 50)) {
       sum += rank.rank;
       RC_ASSERT(rank.rank >= 1 && rank.rank <= competitors);
       RC_ASSERT(rank.low <= rank.high);
@@ -198,8 +197,7 @@ TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
   EXPECT_EQ("", cell(found, "permutation", 30).undefined);
   EXPECT_EQ(2u, cell(found, "permutation_antithetic", 30).rows.size());
   EXPECT_EQ((Budgets{64}), found.common_budgets());  // at 30 one of the two is missing
-  const std::string words = found.markdown();
-  EXPECT_TRUE(has(words, "undefined: permutation_antithetic: budget=30 (needs at least 40"));
+  EXPECT_TRUE(has(found.markdown(), "undefined: permutation_antithetic: budget=30 (needs at least 40"));
 }
 
 // The names have the same letters, so that nothing but the figure as a whole can tell their looks apart.
@@ -238,8 +236,7 @@ TEST(MethodComparison, NamesMethodsThatBreakTheirPromise) {
 
 TEST(MethodComparison, TruthsAreClosedExactOrCertified) {
   Rng rng(4);
-  const auto table = games::random_table_game(10, rng);
-  EXPECT_EQ("exact", evaluation::truth_of(*table, {}, 1).method);
+  EXPECT_EQ("exact", evaluation::truth_of(*games::random_table_game(10, rng), {}, 1).method);
   const auto solved = games::random_unanimity_sum(40, rng);
   EXPECT_EQ("closed form", evaluation::truth_of(*solved, {}, 1).method);
   EXPECT_EQ(dynamic_cast<const SolvedGame&>(*solved).shapley_values(), evaluation::truth_of(*solved, {}, 1).values);

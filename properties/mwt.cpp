@@ -344,8 +344,7 @@ TEST_F(MwtFiles, OfTheReferenceGiveItsOutput) {
 }
 
 TEST_F(MwtFiles, HoldTheFiltersForTheReference) {
-  const auto network = operators::load_network(reference, torch::kFloat32);
-  operators::save_network(*network, file_);
+  operators::save_network(*operators::load_network(reference, torch::kFloat32), file_);
   const data::Safetensors theirs = data::read_safetensors(reference), ours = data::read_safetensors(file_);
   ASSERT_EQ(theirs.tensors.size(), ours.tensors.size());
   for (const auto& [name, tensor] : theirs.tensors) {

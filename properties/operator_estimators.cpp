@@ -137,8 +137,7 @@ TEST(MeanField, IsEfficientAndGivesNullPlayersNothing) {
 }
 
 TEST(MeanField, GamesWithoutClosureAreRefused) {
-  const auto game = games::table_game(2, {0, 1, 2, 4});
-  EXPECT_THROW(attribute(estimators::find("mean_field"), *game, {}, 1), InvalidArgument);
+  EXPECT_THROW(attribute(estimators::find("mean_field"), *games::table_game(2, {0, 1, 2, 4}), {}, 1), InvalidArgument);
   EXPECT_THROW(estimators::mean_field(0), InvalidArgument);
 }
 

@@ -272,10 +272,9 @@ TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
     const FieldBatch input = random_field(domain, 1, rng);
     const games::PartitionOfUnity masks = random_partition_of_unity(domain, rng);
     const Partition cells = Partition::graded(domain, 8, 3);
-    const auto m = static_cast<std::size_t>(masks.masks());
     const std::vector<double> values = masks.values();
     std::vector<double> part(8, 0.0);
-    for (std::size_t mask = 0; mask < m; ++mask) {
+    for (std::size_t mask = 0; mask < values.size() / 32; ++mask) {
       double mean = 0, whole = 0;
       for (int point = 0; point < 32; ++point) {
         const auto p = static_cast<std::size_t>(point);
@@ -484,8 +483,7 @@ class OperatorWithEngines final : public WeightedMeanOperator {
 
 TEST(CellMaskGame, PreparesItsEngineOnceAndOnlyWhenItIsAsked) {
   const OperatorWithEngines op;
-  const FieldBatch field = FieldBatch::zeros(Domain::unit({5}), 1, 1);
-  const auto game = games::cell_mask_game(op, make_scenario({}, field, {5}));
+  const auto game = games::cell_mask_game(op, make_scenario({}, FieldBatch::zeros(Domain::unit({5}), 1, 1), {5}));
   EXPECT_EQ(5, game->players());
   EXPECT_EQ(op.coalition_path(), game->path());
   EXPECT_EQ(0, op.engines);

@@ -114,8 +114,7 @@ TEST(WholeNumbers, AreReadAsPeopleWriteThem) {
 
 TEST_F(Options, OutWritesTheFormatThatTheNameSays) {
   const std::string ask = "attribute --game " + game() + " --method permutation --budget 12 --json --out ";
-  const json found = answer(ask + path("v.npy"));
-  const auto values = found.at("values").get<std::vector<double>>();
+  const auto values = answer(ask + path("v.npy")).at("values").get<std::vector<double>>();
   const data::NpyArray array = data::read_npy(path("v.npy"));
   EXPECT_EQ((std::vector<std::int64_t>{4}), array.shape);
   EXPECT_EQ(values, array.reals("v.npy"));
@@ -142,8 +141,7 @@ TEST_F(Options, WithoutAMethodThereIsAnAnswerAndWhatChoseIt) {
   EXPECT_GT(sampled.at("error_bar").get<double>(), 0);
   EXPECT_LE(sampled.at("distinct"), 16 * 20);
   expect_refusal("attribute --game " + game() + " --budget 8", 2, "--method");
-  const Outcome words = opshap("attribute --game unanimity_sum --players 20 --sort");
-  EXPECT_TRUE(has(words.out, "chosen by opshap"));
+  EXPECT_TRUE(has(opshap("attribute --game unanimity_sum --players 20 --sort").out, "chosen by opshap"));
 }
 
 TEST_F(Options, HelpFitsTheTerminalAndHasSharedOptionsAndExamples) {

@@ -91,10 +91,7 @@ TEST_F(EndToEnd, ShapleyValuesAreThoseOfAllCoalitionsInPython) {
 // Models of neuraloperator's own tutorial, with its normalisers: fields, baselines and values in physical units.
 TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
   const std::filesystem::path models = std::filesystem::path(OPSHAP_SOURCE_DIR) / "reference_data/normalised_models";
-  const auto numbers = [&](const std::string& name) {
-    const data::NpyArray array = data::read_npy(models / name);
-    return array.reals(name);
-  };
+  const auto numbers = [&](const std::string& name) { return data::read_npy(models / name).reals(name); };
   int tried = 0;
   for (const Json& fixture : Json::parse(read_file(models / "cases.json"))) {
     const std::string name = fixture.at("name"), stem = (models / name).string();
@@ -279,8 +276,7 @@ TEST_F(MeshCommands, AnAttributionIsDrawnWithItsNumbers) {
       done(attribute("--query 40 --players 64 --method integrated_gradients --nodes 4 --figure ") + path("f.svg"));
   EXPECT_TRUE(has(run.out, "blocks of the mesh hold points and play"));
   EXPECT_TRUE(has(read_file(path("f.svg")), "<svg"));
-  const std::string numbers = read_file(path("f.csv"));
-  EXPECT_EQ(1 + mesh_.size(), std::ranges::count(numbers, '\n'));
+  EXPECT_EQ(1 + mesh_.size(), std::ranges::count(read_file(path("f.csv")), '\n'));
 }
 
 TEST_F(MeshCommands, AnOperatorRunsOnAMesh) {

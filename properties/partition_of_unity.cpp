@@ -81,8 +81,7 @@ TEST(PartitionOfUnity, BumpsAreOneAtTheirCentresAndZeroFromTheNeighboursOn) {
       0,       0,      0, quarter, 0.5, 1 - quarter, 1, 1 - eighth, 1 - quarter, 1 - three_eighths, 0.5, three_eighths,
       quarter, eighth, 0, 0};
   for (const bool periodic : {true, false}) {
-    const Domain domain = unit_grid({16}, periodic);
-    const std::vector<double> values = games::PartitionOfUnity::bumps(domain, {centres}).values();
+    const std::vector<double> values = games::PartitionOfUnity::bumps(unit_grid({16}, periodic), {centres}).values();
     EXPECT_EQ("", mismatch(middle, {values.begin() + 16, values.begin() + 32}, rounding(16, 1)));
     EXPECT_EQ(periodic ? 0.5 : 1.0, values[0]) << "half way from 0.875 to 1.125, or beyond the first centre";
     EXPECT_EQ(1.0, values[2]);
@@ -92,9 +91,8 @@ TEST(PartitionOfUnity, BumpsAreOneAtTheirCentresAndZeroFromTheNeighboursOn) {
 }
 
 TEST(PartitionOfUnity, BumpsOfThePlaneAreProducts) {
-  const Domain plane = Domain::unit({8, 12});
   const std::vector<double> x = games::graded_centres(3, 1, 2), y = games::graded_centres(4, 1, 0.5);
-  const std::vector<double> found = games::PartitionOfUnity::bumps(plane, {x, y}).values();
+  const std::vector<double> found = games::PartitionOfUnity::bumps(Domain::unit({8, 12}), {x, y}).values();
   const std::vector<double> of_x = games::PartitionOfUnity::bumps(Domain::unit({8}), {x}).values();
   const std::vector<double> of_y = games::PartitionOfUnity::bumps(Domain::unit({12}), {y}).values();
   std::vector<double> expected;

@@ -144,10 +144,8 @@ TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
       EXPECT_EQ(problem->name(), settled.data.pde);
       EXPECT_EQ(cli::to_toml(settled), cli::to_toml(cli::parse_profile(cli::to_toml(settled), "stored.toml")));
       const Domain domain = problem->with(settled.data.parameters)->input().domain;
-      for (const Resolution& resolution : settled.resolutions) {
-        const int n = resolution.fewest();
-        EXPECT_EQ(0, domain.shape()[0] % n) << profile.name << " " << problem->name();
-      }
+      for (const Resolution& resolution : settled.resolutions)
+        EXPECT_EQ(0, domain.shape()[0] % resolution.fewest()) << profile.name << " " << problem->name();
       if (domain.dimension() == 2) {
         EXPECT_LE(settled.resolutions.back(), 32);
       }

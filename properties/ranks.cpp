@@ -110,15 +110,13 @@ TEST_F(TrainingOfRanks, OfAnExplainerHasTheLossesOfOne) {
 }
 
 TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
-  const std::string longer = file("longer.toml", "[backbone]\nepochs = 40\npatience = 40\n");
-  const std::string what = "backbone --config " + longer;
+  const std::string what = "backbone --config " + file("longer.toml", "[backbone]\nepochs = 40\npatience = 40\n");
   ASSERT_EQ(0, train(what, "whole", 2).code);
   const std::string rank = training(what, "killed");
   // The second rank is killed as soon as the first has written an epoch.
   const std::string mortal = file("mortal", rank + " & rank=$!\nuntil [ -s " + path("killed/metrics.jsonl") +
                                                 " ]; do sleep 0.01; done\nkill -9 $rank; wait $rank\n");
-  const Outcome killed = shell(launcher + "1 " + rank + " : -n 1 sh " + mortal);
-  EXPECT_NE(0, killed.code);
+  EXPECT_NE(0, shell(launcher + "1 " + rank + " : -n 1 sh " + mortal).code);
   ASSERT_FALSE(std::filesystem::exists(path("killed/summary.json"))) << "it was too fast to be killed";
   ASSERT_EQ(0, train(what, "killed", 2).code);
   const std::vector<Epoch> whole = epochs("whole"), resumed = epochs("killed");

@@ -261,8 +261,7 @@ TEST_F(ReferenceStudy, SaysWhichInputsDoNotAgree) {
   make_run();
   // The rows of another reference: one that had an evaluation more on one input.
   std::string rows = read_file(path("run/results.jsonl"));
-  const std::string uniform = "\"method\":\"uniform\"";
-  const std::size_t key = rows.find("\"reference_evaluations\":", rows.find(uniform));
+  const std::size_t key = rows.find("\"reference_evaluations\":", rows.find("\"method\":\"uniform\""));
   rows.insert(rows.find(':', key) + 1, "1");
   file("run/results.jsonl", without_checksum(rows));
   auto manifest = nlohmann::ordered_json::parse(read_file(path("run/manifest.json")));

@@ -441,9 +441,8 @@ TEST_F(RunFolder, SittingsOfPartsStandAmongThoseOfTheRunInTheOrderOfTime) {
 }
 
 TEST_F(RunFolder, ARunWhoseManifestAndRowsDisagreeIsNamed) {
-  const runs::Results results = SyntheticRun().results();
   const nlohmann::ordered_json manifest = SyntheticRun().manifest();
-  write_run(folder_, results, manifest);
+  write_run(folder_, SyntheticRun().results(), manifest);
   EXPECT_NO_THROW(runs::read_run(folder_));
   const auto refused = [&](const std::string& text) {
     write_file(folder_ / "manifest.json", text);

@@ -65,8 +65,7 @@ class Times final : public DifferentiableGame, public MeanField, public Coalitio
       const std::size_t set = coalitions.row(row)[0];
       for (int player = 0; player < players_; ++player) {
         Rng guess(set, "slopes", 0, static_cast<std::uint64_t>(player));
-        const std::size_t without = set & ~(std::size_t{1} << player);
-        found.push_back(std::ldexp(marginal(without, player) + 0.1 * guess.normal(), k_));
+        found.push_back(std::ldexp(marginal(set & ~(std::size_t{1} << player), player) + 0.1 * guess.normal(), k_));
       }
     }
     return found;
@@ -275,8 +274,7 @@ TEST(Scales, ScoresOfAComparisonHaveNoUnit) {
       plan.methods.push_back(methods::resolve(name));
     plan.budgets = {60};
     plan.repeats = 2;
-    const evaluation::Truth truth = evaluation::truth_of(game, {}, 5);
-    return evaluation::compare_methods(plan, truth, {}, [](const runs::MethodRow&) {});
+    return evaluation::compare_methods(plan, evaluation::truth_of(game, {}, 5), {}, [](const runs::MethodRow&) {});
   };
   const auto plain = rows(0);
   for (const int k : powers) {

@@ -126,11 +126,10 @@ TEST(SolvedGames, DeclareTheirLargestInteraction) {
 
 TEST(SolvedGames, HaveAnAumannShapleyValueWhereTheyConvergeToOne) {
   for (const games::Kind& kind : games::all()) {
-    const bool known = games::known_of(kind).aumann_shapley;
     const Limit limit = kind.properties.limit;
     if (limit == Limit::not_refined || limit == Limit::atom)
       continue;  // additive games and multilinear extensions have one, tables do not
-    EXPECT_EQ(limit == Limit::aumann_shapley, known) << kind.name;
+    EXPECT_EQ(limit == Limit::aumann_shapley, games::known_of(kind).aumann_shapley) << kind.name;
   }
 }
 
@@ -247,9 +246,8 @@ TEST(SolvedGames, ExponentialsAreProductsOfFactors) {
 
 TEST(SolvedGames, ExponentialsOfThousandsOfPlayersNeedFewNodes) {
   Rng rng(9, "many");
-  const games::Measure measure = games::random_signed_measure(3000, rng);
   const std::complex<double> rate{2, 30};
-  const auto game = games::exponential_of_measure(measure, rate);
+  const auto game = games::exponential_of_measure(games::random_signed_measure(3000, rng), rate);
   EXPECT_EQ("", mismatch(grand_minus_empty(*game), sum(game->shapley_values()), rounding(1e4, 10)));
 }
 
@@ -339,14 +337,13 @@ games::BurgersProblem four_cells() {
 
 TEST(BurgersGame, IsTheSolutionOfHopfAndCole) {
   const games::BurgersProblem problem = four_cells();
-  const auto game = games::burgers_game(problem);
   std::vector<double> expected;
   for (std::size_t mask = 0; mask < 16; ++mask) {
     std::vector<double> heights = problem.heights;
     for (std::size_t k = 0; k < 4; ++k) heights[k] *= static_cast<double>(mask >> k & 1);
     expected.push_back(hopf_solution(problem, heights));
   }
-  EXPECT_EQ("", mismatch(expected, as_table(*game).values, discretisation(1, 1e-11, 1)));
+  EXPECT_EQ("", mismatch(expected, as_table(*games::burgers_game(problem)).values, discretisation(1, 1e-11, 1)));
 }
 
 TEST(BurgersGame, HasTheGradientOfItsValues) {
@@ -364,8 +361,7 @@ TEST(BurgersGame, HasTheGradientOfItsValues) {
       }
       differences.push_back((ends[1] - ends[0]) / (2 * step));
     }
-    const std::vector<double> node = {t};
-    EXPECT_EQ("", mismatch(differences, game->diagonal_gradients(node), discretisation(10, step, 2)));
+    EXPECT_EQ("", mismatch(differences, game->diagonal_gradients(std::vector{t}), discretisation(10, step, 2)));
   }
 }
 

@@ -279,8 +279,7 @@ TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
 }
 
 TEST(AmortisationStudy, SharesTheTrainingOfTheBestExplainer) {
-  const auto evidence = reporting::amortisation_study(rows(), {}, "an operator");
-  const std::string text = evidence[1].markdown();
+  const std::string text = reporting::amortisation_study(rows(), {}, "an operator")[1].markdown();
   EXPECT_EQ(3u, count(text, "| explainer good | training shared by 10 | 6.0 s |")) << text;
   EXPECT_EQ(3u, count(text, "| explainer good | training not counted | 2 ms |")) << text;
   EXPECT_EQ(3u, count(text, "| Mean field | 2 nodes | 500 ms |")) << text;
@@ -371,8 +370,7 @@ std::size_t matches(const std::string& text, const std::string& pattern) {
 const char* const triangle = R"(<polygon fill = 'rgb[^']*' points = '[^ ']* [^ ']* [^ ']* '/>)";
 
 TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
-  const Domain domain = Domain::mesh(triangulation());
-  const Scenario asked = scenario(domain, {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}, 2);
+  const Scenario asked = scenario(Domain::mesh(triangulation()), {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}, 2);
   const std::string svg = picture(asked, {1, -2});
   for (const char* title : {"input, channel 0", "input, channel 1", "output, channel 0", "attribution density"})
     EXPECT_TRUE(has(svg, title));
@@ -389,8 +387,7 @@ TEST(AttributionFigures, ACloudIsDrawnAsDots) {
 }
 
 TEST(AttributionFigures, ALineOfAnyOrderIsDrawnFromLeftToRight) {
-  const Domain domain = Domain::mesh(Mesh::of_cells(1, {3, 0, 1, 2}, {1, 2, 2, 3, 3, 0}));
-  const Scenario asked = scenario(domain, {0, 1, 2, 3}, 1);
+  const Scenario asked = scenario(Domain::mesh(Mesh::of_cells(1, {3, 0, 1, 2}, {1, 2, 2, 3, 3, 0})), {0, 1, 2, 3}, 1);
   EXPECT_EQ(3u, matches(picture(asked, {1, 2, 3, 4}), "role=\"img\" aria-labelledby"));
 }
 

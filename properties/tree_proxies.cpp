@@ -334,8 +334,7 @@ TEST(PolyShap, ExplainsPairwiseInteractionsFromFewCoalitionsOrNamesTheRank) {
   EXPECT_EQ("", mismatch(game->shapley_values(), attribute(poly, *game, {600}, 1).values, rounding(1e7, 20)));
   const std::string text = refusal<InvalidArgument>([&] { attribute(poly, *game, {poly.minimum(20).coalitions}, 1); });
   EXPECT_TRUE(has(text, {"poly_shap: rank=", "needs 209 "}));
-  const auto large = games::unanimity_sum(128, {}, 0);
-  EXPECT_THROW(attribute(poly, *large, {10000}, 1), InvalidArgument);
+  EXPECT_THROW(attribute(poly, *games::unanimity_sum(128, {}, 0), {10000}, 1), InvalidArgument);
 }
 
 TEST(OddSpectrum, OfAnyLeavesIsTheWalshTransform) {
