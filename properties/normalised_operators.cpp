@@ -64,18 +64,15 @@ std::vector<std::vector<std::int64_t>> shapes_on(const std::vector<int>& grid, i
           with({1, 1}, points),      with({1, channels}, last)};
 }
 
-operators::FnoConfig config_on(const std::vector<int>& grid) {
-  return {.n_modes = std::vector<int>(grid.size(), 4),
-          .hidden_channels = 6,
-          .n_layers = 2,
-          .in_channels = in_channels,
-          .out_channels = out_channels,
-          .domain_padding = 0.25};
-}
-
 std::unique_ptr<operators::Network> network_on(const std::vector<int>& grid, Normalisation normalisation,
                                                torch::Dtype dtype = torch::kFloat32) {
-  auto network = operators::make_network(config_on(grid), dtype);
+  const operators::FnoConfig config{.n_modes = std::vector<int>(grid.size(), 4),
+                                    .hidden_channels = 6,
+                                    .n_layers = 2,
+                                    .in_channels = in_channels,
+                                    .out_channels = out_channels,
+                                    .domain_padding = 0.25};
+  auto network = operators::make_network(config, dtype);
   operators::initialise(*network, 5);
   network->set_normalisation(std::move(normalisation));
   return network;
@@ -176,12 +173,6 @@ TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
     });
 }
 
-/// The game of one field in physical units.
-std::unique_ptr<Game> game_of(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
-                              const Readout& readout) {
-  return games::cell_mask_game(op, {input, baseline, Partition::one_player_per_point(input.domain), readout});
-}
-
 // The engine sees normalised fields; a mask commutes with the map. The plain path masks physical fields.
 TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
   for (const std::vector<int>& grid : grids)
@@ -195,7 +186,9 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
       Readout readout = Query{.point = 2, .channel = 1};
       if (rng.below(2) == 0)
         readout = Readout({{{.point = 2, .channel = 1}, 0.75}, {{.point = 5, .channel = 0}, -2.0}});
-      const auto game = [&](const std::unique_ptr<Operator>& op) { return game_of(*op, input, baseline, readout); };
+      const auto game = [&](const std::unique_ptr<Operator>& op) {
+        return games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), readout});
+      };
       const Coalitions coalitions = random_coalitions(static_cast<int>(input.domain.points()), 12, rng);
       const std::vector<double> nodes = {0, 0.3, 1};
       const auto compare = [&](const auto& numbers_of, const char* what) {

@@ -185,13 +185,7 @@ class MeshCommands : public Program {
     for (std::int64_t point = 0; point < mesh_.size(); ++point)
       u_.push_back(std::sin(3 * mesh_.coordinate(point, 0)) + mesh_.coordinate(point, 1));
     data::write_npy(path("u.npy"), {{mesh_.size()}, data::Dtype::float64, u_});
-    write_model();
-  }
-
-  static std::string plate() { return std::string(OPSHAP_SOURCE_DIR) + "/reference_data/meshes/plate_4_1.msh"; }
-
-  /// G(u)(x) = u(x)·∫u over the plate, by the nodes' volumes.
-  void write_model() const {
+    // G(u)(x) = u(x)·∫u over the plate, by the nodes' volumes.
     torch::jit::Module module("model");
     const torch::Tensor volumes = torch::tensor(mesh_.volumes, torch::kFloat64).to(torch::kFloat32);
     module.register_buffer("volumes", volumes.view({1, 1, mesh_.size()}));
@@ -201,6 +195,8 @@ class MeshCommands : public Program {
     const char* const said = R"({"mesh":true,"dimension":2,"in_channels":1,"out_channels":1})";
     module.save(path("model.pt"), {{"opshap.json", said}});
   }
+
+  static std::string plate() { return std::string(OPSHAP_SOURCE_DIR) + "/reference_data/meshes/plate_4_1.msh"; }
 
   std::string attribute(const std::string& more, const char* input = "u.npy") const {
     return "attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path(input) + " " + more;

@@ -74,15 +74,13 @@ TEST_P(Problems, SaysWhatItIs) {
   }
 }
 
-/// Half of the value: counts are powers of two here, and what has a largest value stays below it.
-double another_value(const pde::Parameter& parameter) { return parameter.value == 0 ? 0.5 : parameter.value / 2; }
-
 TEST_P(Problems, ChangesItsParametersByName) {
   const std::vector<pde::Parameter> parameters = problem().parameters();
   for (const pde::Parameter& parameter : parameters) {
     EXPECT_FALSE(parameter.meaning.empty()) << parameter.name;
+    // Half of the value: counts are powers of two here, and what has a largest value stays below it.
     const pde::ParameterValue other = parameter.choices.empty()
-                                          ? pde::ParameterValue(another_value(parameter))
+                                          ? pde::ParameterValue(parameter.value == 0 ? 0.5 : parameter.value / 2)
                                           : pde::ParameterValue(parameter.choices.at(parameter.value == 0 ? 1 : 0));
     const std::vector<pde::Parameter> changed = problem().with({{parameter.name, other}})->parameters();
     ASSERT_EQ(parameters.size(), changed.size());

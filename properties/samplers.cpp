@@ -40,23 +40,15 @@ double five_sigma(std::size_t degrees) {
   return d * std::pow(1 - c + 5 * std::sqrt(c), 3);
 }
 
-/// The size of a row's pair that is at most n/2, or the size itself.
-int layer(const CoalitionSample& sample, std::size_t row) {
-  const int size = sample.coalitions.cardinality(row);
-  return sample.paired() ? std::min(size, sample.coalitions.players() - size) : size;
-}
-
-/// The total weight of each layer.
+/// The total weight of each layer: of a size, or of a pair's two sizes together, at the size that is at most n/2.
 std::vector<double> layer_weights(const CoalitionSample& sample) {
-  std::vector<double> weights(static_cast<std::size_t>(sample.coalitions.players()), 0.0);
-  for (std::size_t row = 0; row < sample.weights.size(); ++row)
-    weights[static_cast<std::size_t>(layer(sample, row))] += sample.weights[row];
+  const int players = sample.coalitions.players();
+  std::vector<double> weights(static_cast<std::size_t>(players), 0.0);
+  for (std::size_t row = 0; row < sample.weights.size(); ++row) {
+    const int size = sample.coalitions.cardinality(row);
+    weights[static_cast<std::size_t>(sample.paired() ? std::min(size, players - size) : size)] += sample.weights[row];
+  }
   return weights;
-}
-
-/// Σ of the kernel over the coalitions of a layer.
-double layer_kernel(int players, int size, Pairing pairing) {
-  return kernel(players, size) * (pairing == Pairing::complements && 2 * size < players ? 2 : 1);
 }
 
 TEST(SizeLaw, ProbabilitiesAreTheMassesAndAddUpToOne) {
@@ -222,7 +214,8 @@ TEST(Samplers, WeightsOfEachSizeAddUpToTheShapleyKernel) {
             layer_weights(sample_coalitions(Sampler::without_replacement, law, interior, pairing, rng));
         const int layers = pairing == Pairing::complements ? players / 2 : players - 1;
         for (int size = 1; size <= layers; ++size) {
-          const double expected = layer_kernel(players, size, pairing);
+          const double expected =
+              kernel(players, size) * (pairing == Pairing::complements && 2 * size < players ? 2 : 1);
           EXPECT_EQ("", mismatch(expected, weights[static_cast<std::size_t>(size)], rounding(4096, expected)))
               << "n=" << players << " s=" << size;
         }

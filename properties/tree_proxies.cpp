@@ -291,14 +291,6 @@ TEST(RegressionMsr, FoldsNeedIndependentDrawsAndOneOfThemEach) {
         << folds;
 }
 
-/// Both of each pair, as coalitions of their own.
-CoalitionSample unpaired(const CoalitionSample& sample) {
-  CoalitionSample both(sample.coalitions.players());
-  both.coalitions = all_coalitions(sample);
-  for (const double weight : sample.weights) both.weights.insert(both.weights.end(), 2, weight / 2);
-  return both;
-}
-
 // Fumagalli et al. (2026): on pairs, interactions of two players change nothing.
 TEST(PolyShap, OnPairsIsKernelShap) {
   constexpr int players = 7;
@@ -312,7 +304,9 @@ TEST(PolyShap, OnPairsIsKernelShap) {
   Rng rng(2);
   const CoalitionSample pairs = sample_coalitions(Sampler::without_replacement, SizeLaw(SizeMass::uniform, players),
                                                   100, Pairing::complements, rng);
-  const CoalitionSample both = unpaired(pairs);
+  CoalitionSample both(players);  // of each pair, as coalitions of their own
+  both.coalitions = all_coalitions(pairs);
+  for (const double weight : pairs.weights) both.weights.insert(both.weights.end(), 2, weight / 2);
   const double empty = counted.empty(), gain = counted.grand() - empty;
   const auto fit = [&](const std::vector<Term>& basis) {
     return shapley_values_of_terms(

@@ -187,12 +187,11 @@ std::string shift_of(const networks::NetworkConfig& config) {
 }
 
 TEST_F(WeightFiles, SayWhichShiftTheyHave) {
-  const auto config_of = [](const fs::path& file) { return operators::load_network(file, torch::kFloat32)->config(); };
   for (const auto shift : {operators::InverseShift::fftshift, operators::InverseShift::ifftshift}) {
     operators::FnoConfig config = small_config();
     config.inverse_shift = shift;
     operators::save_network(*operators::make_network(config, torch::kFloat32), file_);
-    EXPECT_EQ(operators::to_string(shift), shift_of(config_of(file_)));
+    EXPECT_EQ(operators::to_string(shift), shift_of(operators::load_network(file_, torch::kFloat32)->config()));
   }
 }
 
