@@ -164,8 +164,7 @@ TEST_F(KeptRun, HoldsRowsAndReferencesPackedAndNoWeights) {
     for (const char* ending : {".safetensors", ".html", "attributions.jsonl", "fields.jsonl"})
       EXPECT_FALSE(name.ends_with(ending)) << name;
   EXPECT_EQ(read_file(run_ / "results.jsonl"), runs::read_rows_file(kept_ / "results.jsonl.gz"));
-  const Ordered before = Ordered::parse(read_file(run_ / "manifest.json")),
-                now = Ordered::parse(kept.at("manifest.json"));
+  const auto before = Ordered::parse(read_file(run_ / "manifest.json")), now = Ordered::parse(kept.at("manifest.json"));
   EXPECT_EQ(before["rows"]["results.jsonl"], now["rows"]["results.jsonl"]) << "sums are those of the unpacked rows";
   EXPECT_TRUE(now["rows"].contains("references.jsonl"));
   EXPECT_EQ((std::vector<std::string>{"attributions.jsonl", "fields.jsonl"}), runs::read_run(kept_).left_out);

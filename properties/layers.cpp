@@ -102,8 +102,7 @@ void expect_the_direct_sum(operators::InverseShift shift) {
     torch::Tensor weights = operators::spectral_weights(inputs, outputs, each.modes, torch::kFloat64);
     weights.copy_(random_tensor(weights.sizes().vec(), 2));
 
-    const torch::Tensor mixed = operators::mix(basis.transform(fields), weights, basis);
-    const torch::Tensor found = basis.inverse(mixed);
+    const torch::Tensor mixed = operators::mix(basis.transform(fields), weights, basis), found = basis.inverse(mixed);
     const std::string where = message(n0, "x", n1, ", modes ", each.modes.front());
     for (std::int64_t b = 0; b < batch; ++b) {
       const torch::Tensor expected =
@@ -129,8 +128,7 @@ TEST(SpectralConvolution, AddsABiasToAllPointsAlike) {
   for (const Case& each : cases)
     for (const operators::InverseShift shift : {fftshift, ifftshift}) {
       const operators::FourierBasis basis(each.shape, each.modes, torch::kFloat64, shift);
-      const torch::Tensor fields =
-          random_tensor({each.shape[0] * (each.shape.size() == 2 ? each.shape[1] : 1), 1, 2}, 1);
+      const auto fields = random_tensor({each.shape[0] * (each.shape.size() == 2 ? each.shape[1] : 1), 1, 2}, 1);
       torch::Tensor weights = operators::spectral_weights(2, 3, each.modes, torch::kFloat64);
       weights.copy_(random_tensor(weights.sizes().vec(), 2));
       const torch::Tensor bias = random_tensor({3}, 4), coefficients = basis.transform(fields);

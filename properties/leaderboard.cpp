@@ -189,8 +189,7 @@ TEST(LeaderboardPage, NamesWhatIsNotAsExactAsDeclaredBehindTheRanks) {
   runs::MethodRow liar = row("liar", 16, .1);
   liar.exact = "guarantee";
   const Games games({{liar, row("y", 16, .2)}});
-  const std::string page =
-      reporting::leaderboard_page({.suite = "mine", .summary = "one game", .board = games.board()});
+  const auto page = reporting::leaderboard_page({.suite = "mine", .summary = "one game", .board = games.board()});
   const std::size_t place = page.find("liar at budget 16");
   ASSERT_NE(std::string::npos, place);
   EXPECT_GT(place, page.find("leads with a mean rank"));

@@ -65,8 +65,7 @@ TEST(Multiwavelets, HaveTheirClosedForm) {
 TEST(Multiwavelets, AreTheRowsOfAnOrthogonalMatrix) {
   for (const int k : {1, 2, 3, 4, 7, 16}) {
     const Multiwavelets filters(k);
-    const torch::Tensor all =
-        torch::cat({torch::cat({filters.h0, filters.h1}, 1), torch::cat({filters.g0, filters.g1}, 1)});
+    const auto all = torch::cat({torch::cat({filters.h0, filters.h1}, 1), torch::cat({filters.g0, filters.g1}, 1)});
     const double worst = (torch::mm(all, all.t()) - torch::eye(2 * k, torch::kFloat64)).abs().max().item<double>();
     EXPECT_EQ("", mismatch(0, worst, rounding(1e4, 1))) << k;  // Legendre polynomials of degree 15, by recurrence
   }

@@ -44,8 +44,7 @@ const Tolerance network_rounding = rounding(1e4, 1);
 
 TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
   const auto op = operators::untrained_operator(small_fno, 3, networks::Precision::float64);
-  const FieldBatch input = random_fields(Domain::unit({64}), 1, 2, 2),
-                   baseline = random_fields(Domain::unit({64}), 1, 2, 3);
+  const auto input = random_fields(Domain::unit({64}), 1, 2, 2), baseline = random_fields(Domain::unit({64}), 1, 2, 3);
   const FieldBatch inclusion = random_fields(Domain::unit({64}), 300, 1, 4);
   const Query query{.point = 7};
   set_threads(1);
@@ -164,8 +163,7 @@ struct Runs {
 
   Runs(const Game& game, const std::vector<double>& exact, std::int64_t budget, int replicates) {
     for (int run = 0; run < replicates; ++run) {
-      const Attribution found =
-          attribute(two_level(), game, {budget}, test_seed() * 10000 + static_cast<std::uint64_t>(run));
+      const auto found = attribute(two_level(), game, {budget}, test_seed() * 10000 + static_cast<std::uint64_t>(run));
       std::vector<double> errors;
       for (std::size_t i = 0; i < exact.size(); ++i) {
         const double error = found.values[i] - exact[i], claim = (*found.standard_errors)[i];
@@ -315,8 +313,7 @@ struct Question {
 
   double gain() const { return op->values_at(input, query).front() - op->values_at(baseline, query).front(); }
   double total(std::span<const double> masks, const estimators::Quadrature& rule) const {
-    const std::vector<double> found =
-        games::masked_attributions(*op, input, baseline, query, masks, rule.nodes, rule.weights);
+    const auto found = games::masked_attributions(*op, input, baseline, query, masks, rule.nodes, rule.weights);
     return std::accumulate(found.begin(), found.end(), 0.0);
   }
 };

@@ -250,8 +250,7 @@ TEST(SmoothOperatorGame, HasAnEfficientAndAdditiveDiagonalFormula) {
     std::vector<std::int64_t> labels;
     for (const int player : cells.player_of) labels.push_back(player % 2);
     const std::vector<double> fine = aumann_shapley_values(*question.smooth(cells));
-    const std::vector<double> coarse =
-        aumann_shapley_values(*question.smooth(Partition::from_labels(question.domain, labels)));
+    const auto coarse = aumann_shapley_values(*question.smooth(Partition::from_labels(question.domain, labels)));
     RC_ASSERT(mismatch({fine[0] + fine[2] + fine[4], fine[1] + fine[3] + fine[5]}, coarse, rounded) == "");
     const Table table = as_table(*question.smooth(cells));
     RC_ASSERT(mismatch(table.gain(), sum(shapley_values(*question.smooth(cells))), rounded) == "");

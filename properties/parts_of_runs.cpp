@@ -278,8 +278,7 @@ TEST_F(PartsOfRuns, AComparisonIsReadFromItsFolderAsItWasRun) {
       .game = *game, .name = "unanimity_sum", .budgets = {64, 96, 128}, .repeats = 7, .seed = 9};
   for (const char* name : {"permutation", "stratified", "svarm", "msr", "kernel_shap_unbiased"})
     plan.methods.push_back(methods::resolve(name));
-  const evaluation::ComparisonRun run = evaluation::run_comparison(plan, {}, run_, ""),
-                                  read = evaluation::read_comparison(run_, plan.seed);
+  const auto run = evaluation::run_comparison(plan, {}, run_, ""), read = evaluation::read_comparison(run_, plan.seed);
   EXPECT_EQ(run.comparison.markdown(), read.comparison.markdown());
   EXPECT_EQ(run.truth.values, read.truth.values);
   EXPECT_EQ(run.truth.rounding, read.truth.rounding);

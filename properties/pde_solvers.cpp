@@ -87,8 +87,7 @@ double cole_hopf(double amplitude, double viscosity, double time, double x) {
 // The fourth-order error of the scheme is 4.2e-11 with the default dt = 5e-4 and 8e-14 with 1e-4; twice that is room
 // for other processors.
 TEST(BurgersSolver, AgreesWithTheColeHopfSolution) {
-  const FieldBatch initial = sine(1024);
-  const FieldBatch exact = field(1024, [](double x) { return cole_hopf(1, 0.01, 0.5, x); });
+  const FieldBatch initial = sine(1024), exact = field(1024, [](double x) { return cole_hopf(1, 0.01, 0.5, x); });
   EXPECT_NEAR(0.371607123978, exact.values[256], 5e-13) << "the series of this test is wrong";
   EXPECT_NEAR(0.620729606959, largest(exact.values), 5e-13) << "the series of this test is wrong";
   EXPECT_LT(largest_difference(exact, solve(initial, 0.5).output), 1e-10);

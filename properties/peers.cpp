@@ -101,8 +101,7 @@ TEST_F(Peers, EveryFailureHasItsName) {
     Ending ending;
     std::string text;
   };
-  const std::string greeted = hello;
-  const std::string nan = R"(printf '\000\000\000\000\000\000\370\177')";
+  const std::string greeted = hello, nan = R"(printf '\000\000\000\000\000\000\370\177')";
   const std::vector<Case> cases = {
       {"exits", greeted + "exit 3", crash, "exit code 3"},
       {"says why it exits", greeted + "echo lost my way; exit 3", crash, "lost my way"},

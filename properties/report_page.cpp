@@ -62,10 +62,9 @@ TEST(Html, EscapesTextAndAttributesAndTakesMarkupFromElementsAlone) {
 
 TEST(Table, IsMadeOfAListOfColumns) {
   const std::vector<int> things = {1, 2};
-  const reporting::Table table =
-      reporting::table_of("squares", "Squares.", things,
-                          {{"number", [](auto& thing) { return std::to_string(thing); }, true},
-                           {"square of it", [](auto& thing) { return std::to_string(thing * thing); }}});
+  const auto table = reporting::table_of("squares", "Squares.", things,
+                                         {{"number", [](auto& thing) { return std::to_string(thing); }, true},
+                                          {"square of it", [](auto& thing) { return std::to_string(thing * thing); }}});
   EXPECT_EQ("number,square of it\n1,1\n2,4\n", table.csv());
   EXPECT_TRUE(table.columns[0].number && !table.columns[1].number);
   EXPECT_TRUE(
@@ -393,15 +392,14 @@ TEST_F(ReportFolder, TheHeaderNamesTheFirstAndTheLastSitting) {
   auto manifest = SyntheticRun().manifest();
   manifest["resumed"] = {
       {{"time", "2026-01-03T00:00:00Z"}, {"commit", "ffffffffffff"}, {"environment", {{"blas", "another BLAS"}}}}};
-  const std::string page = report(SyntheticRun().results(), manifest);
-  const std::string header = page.substr(0, page.find("</header>"));
+  const std::string page = report(SyntheticRun().results(), manifest), header = page.substr(0, page.find("</header>"));
   EXPECT_EQ(1u, count(header, "ffffffffffff at the end, 0123456789ab at the start (2 sittings)"));
   EXPECT_EQ(1u, count(header, "another BLAS at the end, OpenBLAS 0.3.21 openmp, 60 GFLOP/s a thread at the start"));
 }
 
 TEST_F(ReportFolder, TheFirstScreenHasFiveSentencesAndOneTable) {
-  const std::string page = report(SyntheticRun::full().results(), SyntheticRun::full().manifest());
-  const std::string header = page.substr(0, page.find("</header>"));
+  const std::string page = report(SyntheticRun::full().results(), SyntheticRun::full().manifest()),
+                    header = page.substr(0, page.find("</header>"));
   EXPECT_EQ(5u, count(header.substr(0, header.find("</ol>")), "<li><strong>"));
   std::map<std::string, std::map<std::string, int>> verdicts;
   int better = 0, judged_rows = 0;
@@ -451,8 +449,7 @@ TEST_F(ReportFolder, ABaselineFarFromTheDataIsNamedFirst) {
     attribution.reference_part_errors = {0.126, 0.0043};
     attribution.reference_check = 0.03 + 0.1 * static_cast<double>(attribution.sample);
   }
-  const std::string page = report(results, manifest);
-  const std::string header = page.substr(0, page.find("</header>"));
+  const std::string page = report(results, manifest), header = page.substr(0, page.find("</header>"));
   EXPECT_EQ(1u, count(header, "in channel u the baseline is 9.700 standard deviations from the data"));
   EXPECT_EQ(0u, count(header, "in channel v"));
   EXPECT_EQ(1u, count(read_file(folder_ / "tables" / "games.csv"), "16,5 of 16,\"u 9.700, v 2.900\""));

@@ -295,8 +295,7 @@ TEST(KernelLaw, SizesFollowTheKernel) {
   for (const int players : {3, 10, 64}) {
     const KernelLaw law(players);
     Rng rng(11, "kernel law", 0, static_cast<std::uint64_t>(players));
-    std::vector<double> observed(static_cast<std::size_t>(players) - 1);
-    std::vector<double> probability;
+    std::vector<double> observed(static_cast<std::size_t>(players) - 1), probability;
     for (int s = 1; s < players; ++s) probability.push_back(kernel(players, s));
     const double total = std::accumulate(probability.begin(), probability.end(), 0.0);
     for (double& p : probability) p /= total;

@@ -170,8 +170,7 @@ TEST(Scoreboard, GridsWithTheSameNumberOfPlayersStayApart) {
     EXPECT_DOUBLE_EQ(factor * here.quartiles("nrmse")->median, there.quartiles("nrmse")->median) << method;
     EXPECT_DOUBLE_EQ(3 * here.seconds()->median, there.seconds()->median) << method;
   }
-  const std::vector<reporting::Cell> near = scores.curve(points, "permutation"),
-                                     far = scores.curve(blocks, "permutation");
+  const auto near = scores.curve(points, "permutation"), far = scores.curve(blocks, "permutation");
   ASSERT_EQ(5u, near.size());
   ASSERT_EQ(5u, far.size());
   for (std::size_t i = 0; i < near.size(); ++i) {

@@ -109,8 +109,7 @@ TEST(SolvedGames, DeclareTheirLargestInteraction) {
     if (kind.random == nullptr) continue;
     int found = 0;
     for (std::uint64_t item = 0; item < 8; ++item) {
-      const Table table = as_table(*instance(kind, players, item));
-      const Table coefficients = moebius_coefficients(table);
+      const Table table = as_table(*instance(kind, players, item)), coefficients = moebius_coefficients(table);
       // Differences of 2^|T| values.
       const double nothing = rounding(std::pow(2, players), table.scale()).bound;
       for (std::size_t mask = 0; mask < coefficients.values.size(); ++mask)
@@ -175,8 +174,7 @@ TEST(SolvedGames, HaveTheirPublishedValues) {
             mismatch({.37795832, .32292159, .29912008}, {4 * gloves[0], 8 * gloves[4], 16 * gloves[12]}, eight_digits));
   // The United Nations Security Council: 5 permanent members with 7 votes, 10 others with 1, quota 39 (the values are
   // 421/2145 and 4/2145).
-  const std::vector<double> council =
-      games::weighted_voting({7, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 39)->shapley_values();
+  const auto council = games::weighted_voting({7, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 39)->shapley_values();
   EXPECT_EQ("", mismatch({421.0 / 2145, 4.0 / 2145}, {council[0], council[14]}, tolerance));
 }
 

@@ -66,8 +66,7 @@ TEST_F(TorchScript, IsTheModelThatWasWritten) {
   EXPECT_EQ(2, op->input_channels());
   EXPECT_EQ(2, op->output_channels());
   EXPECT_EQ("TorchScript model.pt 1D, 2 to 2 channels", op->describe());
-  const FieldBatch field = random_fields(Domain::unit({12}), 1, 2);
-  const FieldBatch output = op->apply(field);
+  const FieldBatch field = random_fields(Domain::unit({12}), 1, 2), output = op->apply(field);
   const auto activated = [&](int row, std::size_t point) {
     const double first = field.values[point], second = field.values[12 + point];
     return row == 0 ? std::tanh(0.5 * first) : std::tanh(1.5 * first + second);

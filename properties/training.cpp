@@ -360,9 +360,8 @@ double error_beside_uniform(const Explainer& explainer, int points, const std::v
     for (int y = 0; y < points; ++y)
       truth.push_back(WeightedMeanOperator::weight(query, y, points) * input.values[static_cast<std::size_t>(y)]);
     const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
-    const std::vector<double> found =
-        cell_values(explainer.densities(input, Query{.point = query}).field(0), input.domain,
-                    Partition::one_player_per_point(input.domain), 0, grand);
+    const auto found = cell_values(explainer.densities(input, Query{.point = query}).field(0), input.domain,
+                                   Partition::one_player_per_point(input.domain), 0, grand);
     for (std::size_t i = 0; i < truth.size(); ++i) {
       missed += std::pow(found[i] - truth[i], 2);
       missed_by_uniform += std::pow(grand / points - truth[i], 2);
