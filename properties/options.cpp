@@ -165,13 +165,11 @@ TEST(Names, AreSuggestedOnlyWhereOneIsNear) {
   EXPECT_EQ("", nearest_name("help", names));
   EXPECT_EQ("", suggestion("xyz", names));
   EXPECT_EQ(" Did you mean peer?", suggestion("pear", names));
-  try {
-    throw_unknown_name("target", "mean_feild", {"mean_field", "exact"});
-  } catch (const InvalidArgument& error) {
-    EXPECT_STREQ("target: name=mean_feild (not registered). Did you mean mean_field? There are mean_field, exact.",
-                 error.what())
-        << "there is no `opshap list targets`";
-  }
+  EXPECT_EQ("target: name=mean_feild (not registered). Did you mean mean_field? There are mean_field, exact.",
+            refusal([] {
+              throw_unknown_name("target", "mean_feild", {"mean_field", "exact"});
+            }))
+      << "there is no `opshap list targets`";
 }
 
 /// A profile with one setting that is another one.

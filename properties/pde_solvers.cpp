@@ -286,9 +286,7 @@ TEST(PdeParameters, AreReadFromNameAndValue) {
 }
 
 const std::vector<double>& drawn(const pde::Sample& initial, const std::string& name) {
-  const auto found = std::find_if(initial.drawn.begin(), initial.drawn.end(),
-                                  [&](const pde::Drawn& drawn) { return drawn.name == name; });
-  return found->values;
+  return std::ranges::find(initial.drawn, name, &pde::Drawn::name)->values;
 }
 
 /// The field that the recorded numbers describe.

@@ -168,14 +168,11 @@ TEST_F(DataSheets, ReadWhatTheGeneratorDrew) {
       const auto made = data::generate_sample(*problem->with(problem->quick()), request.seed, sample).drawn;
       ASSERT_EQ(made.size(), drawn[sample].size()) << problem->name();
       for (const pde::Drawn& numbers : made) {
-        const auto stored = std::find_if(drawn[sample].begin(), drawn[sample].end(),
-                                         [&](const pde::Drawn& other) { return other.name == numbers.name; });
+        const auto stored = std::ranges::find(drawn[sample], numbers.name, &pde::Drawn::name);
         ASSERT_NE(drawn[sample].end(), stored) << numbers.name;
-        ASSERT_EQ(numbers.values.size(), stored->values.size()) << numbers.name;
-        for (std::size_t i = 0; i < numbers.values.size(); ++i)
-          EXPECT_TRUE(numbers.values[i] == stored->values[i] ||
-                      (std::isnan(numbers.values[i]) && std::isnan(stored->values[i])))
-              << numbers.name;
+        EXPECT_TRUE(std::ranges::equal(numbers.values, stored->values, [](double made, double read) {
+          return made == read || (std::isnan(made) && std::isnan(read));
+        })) << numbers.name;
       }
     }
   }

@@ -517,8 +517,7 @@ TEST_F(ReportFolder, AnUnfinishedEvaluationSaysWhatIsMissingAndWhoWentOn) {
 TEST_F(ReportFolder, OneRowIsEnoughForAPage) {
   const runs::Results results = SyntheticRun().results();
   runs::Results one;
-  one.attributions.push_back(*std::find_if(results.attributions.begin(), results.attributions.end(),
-                                           [](const auto& row) { return row.method == "kernel_shap"; }));
+  one.attributions.push_back(*std::ranges::find(results.attributions, "kernel_shap", &runs::AttributionRow::method));
   EXPECT_TRUE(has(report(one), "KernelSHAP"));
 }
 

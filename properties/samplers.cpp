@@ -40,6 +40,15 @@ double five_sigma(std::size_t degrees) {
   return d * std::pow(1 - c + 5 * std::sqrt(c), 3);
 }
 
+/// As many draws as of any other for each of the classes, and every class drawn.
+void expect_uniform(const std::map<std::uint64_t, double>& draws, std::size_t classes) {
+  ASSERT_EQ(classes, draws.size());
+  std::vector<double> observed;
+  for (const auto& [row, count] : draws) observed.push_back(count);
+  const std::vector<double> probability(classes, 1 / static_cast<double>(classes));
+  EXPECT_LE(g_statistic(observed, probability), classes > 1 ? five_sigma(classes - 1) : 0);
+}
+
 /// The total weight of each layer: of a size, or of a pair's two sizes together, at the size that is at most n/2.
 std::vector<double> layer_weights(const CoalitionSample& sample) {
   const int players = sample.coalitions.players();
@@ -138,10 +147,7 @@ TEST(Samplers, SubsetsTakenWithoutReplacementAreUniform) {
     for (std::size_t row = 0; row < 7; ++row)
       if (sample.coalitions.cardinality(row) == 3) ++triples[sample.coalitions.row(row)[0]];
   }
-  ASSERT_EQ(56u, triples.size());
-  std::vector<double> observed;
-  for (const auto& [row, count] : triples) observed.push_back(count);
-  EXPECT_LE(g_statistic(observed, std::vector<double>(56, 1 / 56.0)), five_sigma(55));
+  expect_uniform(triples, 56);
 
   // All but one, of the middle size: which is left out is uniform as well.
   for (std::uint64_t item = 0; item < samples / 8; ++item) {
@@ -153,13 +159,8 @@ TEST(Samplers, SubsetsTakenWithoutReplacementAreUniform) {
     for (std::size_t row = 0; row < 253; ++row) missing ^= sample.coalitions.row(row)[0];
     ++left_out[missing];
   }
-  ASSERT_EQ(70u, left_out.size());
-  observed.clear();
-  for (const auto& [row, count] : left_out) {
-    EXPECT_EQ(4, std::popcount(row));
-    observed.push_back(count);
-  }
-  EXPECT_LE(g_statistic(observed, std::vector<double>(70, 1 / 70.0)), five_sigma(69));
+  for (const auto& [row, count] : left_out) EXPECT_EQ(4, std::popcount(row));
+  expect_uniform(left_out, 70);
 }
 
 // k_s = min(C(n, s), c) as far as whole coalitions allow, both of a pair, and never a pair of the middle size twice.
@@ -309,7 +310,8 @@ TEST(KernelLaw, SubsetsOfASizeAreUniform) {
   const KernelLaw law(players);
   for (int size = 0; size <= players; ++size) {
     Rng rng(12, "kernel law", 1, static_cast<std::uint64_t>(size));
-    std::map<std::uint64_t, std::int64_t> counts;
+    SCOPED_TRACE(size);
+    std::map<std::uint64_t, double> counts;
     std::uint64_t row = 0;
     for (int draw = 0; draw < 100000; ++draw) {
       row = 0;
@@ -317,12 +319,7 @@ TEST(KernelLaw, SubsetsOfASizeAreUniform) {
       ASSERT_EQ(size, cardinality({&row, 1}));
       ++counts[row];
     }
-    const double subsets = binomial(players, size);
-    ASSERT_EQ(static_cast<std::size_t>(subsets), counts.size());
-    std::vector<double> observed;
-    for (const auto& [subset, count] : counts) observed.push_back(static_cast<double>(count));
-    const std::vector<double> probability(observed.size(), 1 / subsets);
-    EXPECT_LE(g_statistic(observed, probability), observed.size() > 1 ? five_sigma(observed.size() - 1) : 0) << size;
+    expect_uniform(counts, static_cast<std::size_t>(binomial(players, size)));
   }
 }
 

@@ -120,11 +120,9 @@ struct Answer {
 };
 
 Answer ask(const Estimator& estimator, const Game& game, std::int64_t budget, std::uint64_t seed) {
-  try {
-    return {.found = attribute(estimator, game, {budget}, seed)};
-  } catch (const InvalidArgument& error) {
-    return {.found = std::nullopt, .refusal = error.what()};
-  }
+  Answer answer;
+  answer.refusal = refusal<InvalidArgument>([&] { answer.found = attribute(estimator, game, {budget}, seed); });
+  return answer;
 }
 
 class Scales : public testing::TestWithParam<std::string> {};

@@ -350,15 +350,12 @@ TEST(BurgersGame, HasTheGradientOfItsValues) {
   constexpr double step = 1e-5;
   for (const double t : {0.0, 0.3, 1.0}) {
     std::vector<double> differences;
-    for (std::size_t k = 0; k < 4; ++k) {
-      double ends[2];
-      for (const int side : {0, 1}) {
-        games::BurgersProblem moved = problem;
-        for (std::size_t j = 0; j < 4; ++j) moved.heights[j] *= j == k ? t + (side == 1 ? step : -step) : t;
-        ends[side] = as_table(*burgers_game(moved)).grand();
-      }
-      differences.push_back((ends[1] - ends[0]) / (2 * step));
-    }
+    const auto grand = [&](std::size_t k, double by) {
+      games::BurgersProblem moved = problem;
+      for (std::size_t j = 0; j < 4; ++j) moved.heights[j] *= j == k ? t + by : t;
+      return as_table(*burgers_game(moved)).grand();
+    };
+    for (std::size_t k = 0; k < 4; ++k) differences.push_back((grand(k, step) - grand(k, -step)) / (2 * step));
     EXPECT_EQ("", mismatch(differences, game->diagonal_gradients(std::vector{t}), discretisation(10, step, 2)));
   }
 }

@@ -140,8 +140,7 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
     EXPECT_EQ(read_file(one / "model.safetensors"), read_file(parts / "model.safetensors"));
     EXPECT_EQ(whole.operator_evaluations, resumed.operator_evaluations);
     EXPECT_EQ(whole.best_validation, resumed.best_validation);
-    const std::string metrics = read_file(parts / "metrics.jsonl");
-    EXPECT_EQ(6, std::count(metrics.begin(), metrics.end(), '\n'));
+    EXPECT_EQ(6, std::ranges::count(read_file(parts / "metrics.jsonl"), '\n'));
   }
 }
 
