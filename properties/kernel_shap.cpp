@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/coalitions.hpp"
@@ -175,17 +176,16 @@ TEST(KernelShap, GramMatrixAgreesWithItsDefinitionForAllSizesAndWeights) {
 // (players, interior budget) to the smallest half of the enumerated sizes and the budget left, computed by hand from
 // the rule.
 TEST(KernelShap, WholeSizesAreTakenAsTheBorderTrickSays) {
-  struct Case {
-    int players;
-    std::int64_t interior;
-    std::vector<int> sizes;
-  };
-  for (const Case& known :
-       {Case{8, 62, {1, 7}}, Case{16, 1022, {1, 2, 14, 15}}, Case{32, 1022, {1, 31}}, Case{64, 1022, {1, 63}},
-        Case{128, 1022, {}}, Case{1024, 2046, {}}, Case{1024, 299998, {1, 1023}}, Case{2, 1, {}}, Case{3, 6, {1, 2}}}) {
-    EXPECT_EQ(known.sizes, enumerated_sizes(SizeLaw(SizeMass::shapley_kernel, known.players), known.interior))
-        << known.players;
-  }
+  for (const auto& [players, interior, sizes] : {std::tuple(8, 62, std::vector{1, 7}),
+                                                 {16, 1022, {1, 2, 14, 15}},
+                                                 {32, 1022, {1, 31}},
+                                                 {64, 1022, {1, 63}},
+                                                 {128, 1022, {}},
+                                                 {1024, 2046, {}},
+                                                 {1024, 299998, {1, 1023}},
+                                                 {2, 1, {}},
+                                                 {3, 6, {1, 2}}})
+    EXPECT_EQ(sizes, enumerated_sizes(SizeLaw(SizeMass::shapley_kernel, players), interior)) << players;
 }
 
 TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
@@ -294,20 +294,17 @@ TEST(KernelShap, NearlyFullBudgetsEndAndAreCloseToExact) {
 
 // Ratio of mean squared error to mean squared standard error, over games, seeds and players.
 TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
-  struct Case {
-    const char* name;
-    int players;
-    std::int64_t budget;
-  };
-  for (const Case& studied : {Case{"kernel_shap", 12, 400}, Case{"kernel_shap", 32, 130}, Case{"kernel_shap", 32, 400},
-                              Case{"kernel_shap_paired", 32, 600}}) {
+  for (const auto& [name, players, budget] : {std::tuple("kernel_shap", 12, 400),
+                                              {"kernel_shap", 32, 130},
+                                              {"kernel_shap", 32, 400},
+                                              {"kernel_shap_paired", 32, 600}}) {
     double errors = 0, promised = 0;
     int covered = 0, all = 0;
     for (std::uint64_t replicate = 0; replicate < 200; ++replicate) {
       Rng rng(9, "coverage", 0, replicate);
-      const auto game = games::random_unanimity_sum(studied.players, rng);
+      const auto game = games::random_unanimity_sum(players, rng);
       const auto exact = dynamic_cast<const SolvedGame&>(*game).shapley_values();
-      const Attribution found = attribute(estimators::find(studied.name), *game, {studied.budget}, replicate);
+      const Attribution found = attribute(estimators::find(name), *game, {budget}, replicate);
       ASSERT_TRUE(found.standard_errors.has_value());
       for (std::size_t player = 0; player < exact.size(); ++player) {
         const double error = found.values[player] - exact[player], standard = (*found.standard_errors)[player];
@@ -317,7 +314,7 @@ TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
         ++all;
       }
     }
-    SCOPED_TRACE(message(studied.name, " n=", studied.players));
+    SCOPED_TRACE(message(name, " n=", players));
     // First order only: 10 % on the error scale, 3 points of coverage.
     EXPECT_EQ("", mismatch(1, std::sqrt(promised / errors), discretisation(0.1, 1, 1)));
     EXPECT_EQ("", mismatch(0.95, covered / static_cast<double>(all), discretisation(0.03, 1, 1)));

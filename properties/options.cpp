@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "cli/globals.hpp"
 #include "cli/profile.hpp"
@@ -172,14 +173,9 @@ TEST(Names, AreSuggestedOnlyWhereOneIsNear) {
       << "there is no `opshap list targets`";
 }
 
-/// A profile with one setting that is another one.
-struct Change {
-  const char* what;
-  void (*apply)(cli::Profile&);
-};
-
 TEST(Departures, EverySettingThatDecidesANumberIsOne) {
-  const Change changes[] = {
+  // What the profile has otherwise.
+  const std::pair<const char*, void (*)(cli::Profile&)> changes[] = {
       {"train samples", [](cli::Profile& p) { --p.data.train; }},
       {"validation samples", [](cli::Profile& p) { --p.data.validation; }},
       {"inputs", [](cli::Profile& p) { --p.evaluation.inputs; }},
@@ -224,10 +220,10 @@ TEST(Departures, EverySettingThatDecidesANumberIsOne) {
       {"methods", [](cli::Profile& p) { p.evaluation.methods.pop_back(); }},
       {"curves", [](cli::Profile& p) { p.evaluation.curves.front().inputs = 1; }}};
   ASSERT_TRUE(cli::comparable_with_paper(cli::load_profile("paper", {})));
-  for (const Change& change : changes) {
+  for (const auto& [what, change] : changes) {
     cli::Profile profile = cli::load_profile("paper", {});
-    change.apply(profile);
-    EXPECT_FALSE(cli::comparable_with_paper(profile)) << change.what;
+    change(profile);
+    EXPECT_FALSE(cli::comparable_with_paper(profile)) << what;
   }
   cli::Profile more = cli::load_profile("paper", {});
   more.evaluation.methods.push_back("msr");

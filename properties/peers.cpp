@@ -14,6 +14,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -95,14 +96,8 @@ TEST_F(Peers, StandardErrorsComeBehindTheValues) {
 }
 
 TEST_F(Peers, EveryFailureHasItsName) {
-  struct Case {
-    const char* what;
-    std::string script;
-    Ending ending;
-    std::string text;
-  };
   const std::string greeted = hello, nan = R"(printf '\000\000\000\000\000\000\370\177')";
-  const std::vector<Case> cases = {
+  const std::vector<std::tuple<const char*, std::string, Ending, std::string>> cases = {
       {"exits", greeted + "exit 3", crash, "exit code 3"},
       {"says why it exits", greeted + "echo lost my way; exit 3", crash, "lost my way"},
       {"is killed", greeted + "kill -SEGV $$", crash, "signal 11"},
@@ -153,17 +148,17 @@ TEST_F(Peers, EveryFailureHasItsName) {
        R"(echo '{"type":"hello","protocol":1,"name":"puppet","needs":["gradients"]}' >&4; sleep 100)", protocol_error,
        "gradients"},
   };
-  for (const Case& one : cases) {
-    SCOPED_TRACE(one.what);
-    peers::Plugin plugin = puppet(one.script);
-    if (one.what == std::string("does not greet")) plugin.limits.start_seconds = patience;
+  for (const auto& [what, script, ending, text] : cases) {
+    SCOPED_TRACE(what);
+    peers::Plugin plugin = puppet(script);
+    if (what == std::string("does not greet")) plugin.limits.start_seconds = patience;
     // Timeouts alone may take their time; a busy machine is no timeout.
-    if (one.ending != Ending::timeout) plugin.limits.task_seconds = 20;
+    if (ending != Ending::timeout) plugin.limits.task_seconds = 20;
     const auto start = std::chrono::steady_clock::now();
     peers::Peer peer(plugin);
     const Failed found = failure(peer);
-    EXPECT_EQ(peers::to_string(one.ending), peers::to_string(found.ending)) << found.text;
-    EXPECT_TRUE(has(found.text, one.text));
+    EXPECT_EQ(peers::to_string(ending), peers::to_string(found.ending)) << found.text;
+    EXPECT_TRUE(has(found.text, text));
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   }
 }

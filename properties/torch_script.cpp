@@ -44,6 +44,11 @@ class TorchScript : public RunFolder {
     return path;
   }
 
+  /// A forward method that is one expression.
+  static std::string returns(const std::string& value) {
+    return "def forward(self, x: Tensor) -> Tensor:\n    return " + value + "\n";
+  }
+
   /// The message of the error that loading ends with.
   template <typename Failure = DataError>
   static std::string refused(const fs::path& path, Precision precision = Precision::float32,
@@ -104,10 +109,7 @@ TEST_F(TorchScript, IsExplainedLikeAnyOperator) {
 TEST_F(TorchScript, KeepsComplexWeightsInDouble) {
   torch::jit::Module module("model");
   module.register_parameter("weight", torch::complex(torch::tensor(0.3f), torch::tensor(2.0f)).reshape({1}), false);
-  module.define(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.imag(self.weight * x)
-)");
+  module.define(returns("torch.imag(self.weight * x)"));
   const fs::path path = folder_ / "complex.pt";
   module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
   const FieldBatch field = random_fields(Domain::unit({5}), 1, 1);
@@ -117,10 +119,8 @@ def forward(self, x: Tensor) -> Tensor:
 }
 
 TEST_F(TorchScript, TakesTwoAxes) {
-  const auto op = operators::load_operator(archive(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.conv2d(x, self.weight.unsqueeze(2).unsqueeze(3)).roll(1, 3)
-)"));
+  const auto op =
+      operators::load_operator(archive(returns("torch.conv2d(x, self.weight.unsqueeze(2).unsqueeze(3)).roll(1, 3)")));
   EXPECT_EQ(2, op->dimension());
   const FieldBatch field = random_fields(Domain::unit({3, 4}), 1, 1);
   EXPECT_EQ("", mismatch(0.5 * field.values[4 + 3], op->apply(field).values[4], single_rounding(2, 4)));
@@ -155,10 +155,8 @@ def forward(self, x: Tensor) -> Tensor:
 }
 
 TEST_F(TorchScript, RefusesModelsWhoseFieldsAreNotKnown) {
-  const std::string any = refused(archive("def forward(self, x: Tensor) -> Tensor:\n    return 2 * x\n"));
-  EXPECT_TRUE(has(any, {"1 channels on 1 axis, 2 channels on 1 axis", "_extra_files"}));
-  const std::string scalar = refused(archive("def forward(self, x: Tensor) -> Tensor:\n    return x.sum()\n"));
-  EXPECT_TRUE(has(scalar, {"takes no field of up to 8 channels", "is []"}));
+  EXPECT_TRUE(has(refused(archive(returns("2 * x"))), {"1 channels on 1 axis, 2 channels on 1 axis", "_extra_files"}));
+  EXPECT_TRUE(has(refused(archive(returns("x.sum()"))), {"takes no field of up to 8 channels", "is []"}));
   const auto said = [this](const char* words) { return refused(archive(line_model, 2, words)); };
   EXPECT_TRUE(has(said(R"({"dimension": 1, "in_channels": 3})"), "of the kind that it names"));
   EXPECT_TRUE(has(said(R"({"dimension": 3})"), "has no dimension from 1 to 2"));
@@ -196,11 +194,7 @@ TEST_F(TorchScript, LearnsItsAxesAndChannelsFromTheInput) {
   EXPECT_EQ("TorchScript plane.pt 2D, 3 to 3 channels", loaded(3, {5, 3, 8, 8}));
   EXPECT_EQ("TorchScript plane.pt 2D, 1 to 1 channels", loaded(1, {})) << "batches of one, two and three tell it too";
   EXPECT_EQ("TorchScript plane.pt 2D, 1 to 1 channels", loaded(1, {7})) << "another input is refused later, by shape";
-  const fs::path line = archive(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.conv1d(x, self.weight.unsqueeze(2))
-)",
-                                20);
+  const fs::path line = archive(returns("torch.conv1d(x, self.weight.unsqueeze(2))"), 20);
   const auto channels = [&](const std::vector<std::int64_t>& input) {
     return operators::load_operator(line, "cpu", Precision::float32, true, input)->input_channels();
   };
@@ -277,20 +271,13 @@ TEST_F(TorchScript, RefusesAGradientThatIsNotThatOfItsValues) {
     EXPECT_EQ(first, refusal<NumericalError>(gradient)) << "the second time too";
     return first;
   };
-  const std::string half = refused(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.tanh(self.weight * x.detach()) + 0.01 * x
-)");
-  EXPECT_TRUE(has(half, "central differences of its values give"));
-  const std::string none = refused(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.tanh(self.weight * x.detach())
-)");
-  EXPECT_TRUE(has(none, "cut off from its input"));
+  EXPECT_TRUE(has(refused(returns("torch.tanh(self.weight * x.detach()) + 0.01 * x")),
+                  "central differences of its values give"));
+  EXPECT_TRUE(has(refused(returns("torch.tanh(self.weight * x.detach())")), "cut off from its input"));
   // Kinks, steps without any slope, and constants that drown the rest in rounding are no faults.
-  EXPECT_EQ("", refused("def forward(self, x: Tensor) -> Tensor:\n    return torch.relu(self.weight * x)\n"));
-  EXPECT_EQ("", refused("def forward(self, x: Tensor) -> Tensor:\n    return torch.sign(x) + 0.0 * x\n"));
-  EXPECT_EQ("", refused("def forward(self, x: Tensor) -> Tensor:\n    return 1e-5 * torch.tanh(x) + 1000.0\n"));
+  EXPECT_EQ("", refused(returns("torch.relu(self.weight * x)")));
+  EXPECT_EQ("", refused(returns("torch.sign(x) + 0.0 * x")));
+  EXPECT_EQ("", refused(returns("1e-5 * torch.tanh(x) + 1000.0")));
 }
 
 TEST_F(TorchScript, SaysWhyAForeignModelFails) {
@@ -314,7 +301,7 @@ TEST_F(TorchScript, NamesAnOperationThatIsNotKnown) {
   {
     const auto extension =
         c10::RegisterOperators("aten::of_an_extension", [](const torch::Tensor& x) { return 2 * x; });
-    path = archive("def forward(self, x: Tensor) -> Tensor:\n    return torch.of_an_extension(x)\n");
+    path = archive(returns("torch.of_an_extension(x)"));
   }
   EXPECT_TRUE(has(refused(path), "has the operation aten::of_an_extension, which LibTorch"));
 }
@@ -338,7 +325,7 @@ TEST_F(TorchScript, RefusesPicklesAndDamagedArchives) {
 
 TEST_F(TorchScript, RefusesDoubleOfAFrozenModel) {
   torch::jit::Module module("model");
-  module.define("def forward(self, x: Tensor) -> Tensor:\n    return 2 * x[:, 0:1]\n");
+  module.define(returns("2 * x[:, 0:1]"));
   const fs::path path = folder_ / "frozen.pt";
   module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
   EXPECT_TRUE(has(refused<InvalidArgument>(path, Precision::float64), "is a frozen model"));

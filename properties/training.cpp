@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
+#include <tuple>
 
 #include "core/error.hpp"
 #include "core/explainer.hpp"
@@ -423,23 +424,18 @@ networks::NetworkSettings small_gino() {
 }
 
 TEST_F(Training, OfABackboneLowersItsLoss) {
-  struct Row {
-    networks::NetworkSettings model;
-    int epochs;
-    data::Dataset data;
-    std::vector<Resolution> resolutions;
-    double factor;  ///< what does not learn stays where it is
-  };
-  for (const Row& row :
-       {Row{small_model(), 30, small_data(32, 8), {16, 32}, 10}, Row{small_mwt, 30, small_data(32, 8), {16, 32}, 10},
-        Row{small_gino(), 20, cloud_data(32, 8), {cloud_points}, 4}}) {
-    networks::BackboneRecipe recipe = small_backbone(row.epochs);
-    recipe.model = row.model;
-    recipe.resolutions = row.resolutions;
-    const auto summary = training::train_backbone(recipe, row.data, 1, folder_ / row.model.model);
-    const std::vector<double> losses = curve(folder_ / row.model.model, "validation");
-    EXPECT_EQ(row.epochs, std::ssize(losses)) << row.model.model;
-    EXPECT_LT(summary.best_validation, losses.front() / row.factor) << row.model.model;
+  // What does not learn stays where it is.
+  for (const auto& [model, epochs, data, resolutions, factor] :
+       {std::tuple(small_model(), 30, small_data(32, 8), std::vector<Resolution>{16, 32}, 10),
+        {small_mwt, 30, small_data(32, 8), {16, 32}, 10},
+        {small_gino(), 20, cloud_data(32, 8), {cloud_points}, 4}}) {
+    networks::BackboneRecipe recipe = small_backbone(epochs);
+    recipe.model = model;
+    recipe.resolutions = resolutions;
+    const auto summary = training::train_backbone(recipe, data, 1, folder_ / model.model);
+    const std::vector<double> losses = curve(folder_ / model.model, "validation");
+    EXPECT_EQ(epochs, std::ssize(losses)) << model.model;
+    EXPECT_LT(summary.best_validation, losses.front() / factor) << model.model;
   }
   networks::BackboneRecipe recipe = small_backbone(20);
   recipe.model = small_gino();
