@@ -37,7 +37,6 @@ namespace {
 
 using reporting::AccessClass;
 using reporting::Leaderboard;
-using reporting::MethodComparison;
 using reporting::Standing;
 using Rows = std::vector<runs::MethodRow>;
 using Budget = std::optional<std::int64_t>;
@@ -80,7 +79,7 @@ class Games {
   explicit Games(const std::vector<Rows>& games) {
     std::vector<reporting::LeaderboardGame> named;
     for (const Rows& rows : games) {
-      comparisons_.push_back(std::make_unique<MethodComparison>(rows, 1));
+      comparisons_.push_back(std::make_unique<reporting::MethodComparison>(rows, 1));
       named.push_back({std::string(1, static_cast<char>('a' + named.size())),
                        named.empty() ? "closed forms" : "operators", comparisons_.back().get()});
     }
@@ -94,7 +93,7 @@ class Games {
   }
 
  private:
-  std::vector<std::unique_ptr<MethodComparison>> comparisons_;
+  std::vector<std::unique_ptr<reporting::MethodComparison>> comparisons_;
   std::optional<Leaderboard> board_;
 };
 

@@ -21,7 +21,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using torch::Tensor;
 
 // neuraloperator 2.0.0 with torch-harmonics 0.7.4, to the digits that were printed.
@@ -117,7 +116,7 @@ TEST(Disco, SeesZerosBeyondTheEdges) {
   EXPECT_GT(std::abs(weights[1] + weights[3]), 1e-3);
 }
 
-fs::path reference_file(const std::string& name) {
+std::filesystem::path reference_file(const std::string& name) {
   return OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/" + name + ".safetensors";
 }
 

@@ -31,7 +31,6 @@ namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
-using networks::NetworkConfig;
 using operators::Multiwavelets;
 
 const networks::NetworkConfig papers = {R"({"model": "mwt", "c": 16, "k": 4, "alpha": 10, "n_cz": 2})"};

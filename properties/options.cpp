@@ -22,7 +22,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 class Options : public Program {

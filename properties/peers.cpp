@@ -36,7 +36,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using peers::Ending;
 using enum peers::Ending;
 

@@ -31,7 +31,6 @@
 namespace opshap {
 namespace {
 
-using games::Kind;
 using games::Limit;
 
 std::unique_ptr<Game> instance(const games::Kind& kind, int players, std::uint64_t item) {

@@ -32,8 +32,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
-
 operators::FnoConfig small_config() { return {.n_modes = {6, 4}, .hidden_channels = 4, .n_layers = 2}; }
 
 constexpr const char* spectral = "fno_blocks.convs.1.weight.tensor";
