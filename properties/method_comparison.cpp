@@ -13,7 +13,6 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "estimators/registry.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/contest.hpp"
 #include "games/table_game.hpp"

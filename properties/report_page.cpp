@@ -14,7 +14,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "reporting/axes.hpp"
-#include "reporting/claims.hpp"
 #include "reporting/field_figures.hpp"
 #include "reporting/figures.hpp"
 #include "reporting/html.hpp"

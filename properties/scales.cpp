@@ -22,7 +22,6 @@
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "methods/method.hpp"
-#include "metrics/registry.hpp"
 #include "support/function_game.hpp"
 #include "support/test_seed.hpp"
 #include "support/text.hpp"

@@ -11,7 +11,6 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/rng.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/weights.hpp"

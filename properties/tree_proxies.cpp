@@ -15,7 +15,6 @@
 #include "core/error.hpp"
 #include "estimators/boosted_trees.hpp"
 #include "estimators/coalition_sampler.hpp"
-#include "estimators/least_squares.hpp"
 #include "estimators/odd_shap.hpp"
 #include "estimators/poly_shap.hpp"
 #include "estimators/registry.hpp"
