@@ -23,7 +23,6 @@
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "methods/method.hpp"
-#include "metrics/registry.hpp"
 #include "support/function_game.hpp"
 #include "support/test_seed.hpp"
 #include "support/text.hpp"
@@ -43,7 +42,7 @@ class Times final : public DifferentiableGame, public MeanField, public Coalitio
   const CoalitionSlopes* slopes() const override { return this; }
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     std::vector<double> found;
-    for (const double t : nodes) {
+    for (const double t : nodes)
       for (int player = 0; player < players_; ++player) {
         double sum = 0;
         for (std::size_t set = 0; set < table_.size(); ++set) {
@@ -53,7 +52,6 @@ class Times final : public DifferentiableGame, public MeanField, public Coalitio
         }
         found.push_back(std::ldexp(sum, k_));
       }
-    }
     return found;
   }
   std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
@@ -67,8 +65,7 @@ class Times final : public DifferentiableGame, public MeanField, public Coalitio
       const std::size_t set = coalitions.row(row)[0];
       for (int player = 0; player < players_; ++player) {
         Rng guess(set, "slopes", 0, static_cast<std::uint64_t>(player));
-        const std::size_t without = set & ~(std::size_t{1} << player);
-        found.push_back(std::ldexp(marginal(without, player) + 0.1 * guess.normal(), k_));
+        found.push_back(std::ldexp(marginal(set & ~(std::size_t{1} << player), player) + 0.1 * guess.normal(), k_));
       }
     }
     return found;
@@ -123,11 +120,9 @@ struct Answer {
 };
 
 Answer ask(const Estimator& estimator, const Game& game, std::int64_t budget, std::uint64_t seed) {
-  try {
-    return {.found = attribute(estimator, game, {budget}, seed)};
-  } catch (const InvalidArgument& error) {
-    return {.found = std::nullopt, .refusal = error.what()};
-  }
+  Answer answer;
+  answer.refusal = refusal<InvalidArgument>([&] { answer.found = attribute(estimator, game, {budget}, seed); });
+  return answer;
 }
 
 class Scales : public testing::TestWithParam<std::string> {};
@@ -277,8 +272,7 @@ TEST(Scales, ScoresOfAComparisonHaveNoUnit) {
       plan.methods.push_back(methods::resolve(name));
     plan.budgets = {60};
     plan.repeats = 2;
-    const evaluation::Truth truth = evaluation::truth_of(game, {}, 5);
-    return evaluation::compare_methods(plan, truth, {}, [](const runs::MethodRow&) {});
+    return evaluation::compare_methods(plan, evaluation::truth_of(game, {}, 5), {}, [](const runs::MethodRow&) {});
   };
   const auto plain = rows(0);
   for (const int k : powers) {

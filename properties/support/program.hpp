@@ -10,7 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "core/file.hpp"
 #include "support/run_folder.hpp"
@@ -30,6 +32,14 @@ inline ::testing::AssertionResult holds(const nlohmann::json& object, const nloh
     if (!object.contains(key) || object[key] != value)
       return ::testing::AssertionFailure() << "wanted: " << key << " = " << value << "\ngot: " << object;
   return ::testing::AssertionSuccess();
+}
+
+/// A JSON value for each line of a text.
+inline std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<nlohmann::json> found;
+  for (std::string line; std::getline(lines, line);) found.push_back(nlohmann::json::parse(line));
+  return found;
 }
 
 /// A folder of its own for each test, and `opshap` run through the shell as its users do.

@@ -56,8 +56,8 @@ class Puppets : public RunFolder {
       return {error.ending(), error.what()};
     }
   }
-  static Failed failure(peers::Peer& peer) {
-    return failure_of([&] { return peer.run(task(), doors()).ending; });
+  static Failed failure(peers::Peer& peer, const peers::Task& asked = task()) {
+    return failure_of([&] { return peer.run(asked, doors()).ending; });
   }
 
   static constexpr double patience = 0.5;

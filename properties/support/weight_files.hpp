@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "data/safetensors.hpp"
@@ -10,6 +12,14 @@
 #include "support/run_folder.hpp"
 
 namespace opshap {
+
+/// Gives the tensors whose names begin with `from` names that begin with `to`.
+inline void rename_tensors(data::Safetensors& content, const std::string& from, const std::string& to) {
+  std::map<std::string, data::StoredTensor> renamed;
+  for (auto& [name, tensor] : content.tensors)
+    renamed.emplace(name.starts_with(from) ? to + name.substr(from.size()) : name, std::move(tensor));
+  content.tensors = std::move(renamed);
+}
 
 /// Tests that write files of weights, in a folder of their own that goes with them.
 class WeightsFolder : public RunFolder {
