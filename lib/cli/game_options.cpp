@@ -93,8 +93,7 @@ namespace {
 
 /// Names of families have letters and underscores only; anything else, and whatever exists, is a file.
 bool is_file(const std::string& game) {
-  const std::vector<std::string> names = games::names();
-  if (std::find(names.begin(), names.end(), game) != names.end()) return false;
+  if (std::ranges::count(games::names(), game) > 0) return false;
   return game == "-" || game.find_first_of("./") != std::string::npos || is_there(game);
 }
 

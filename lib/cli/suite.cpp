@@ -1,7 +1,5 @@
 #include "cli/suite.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>

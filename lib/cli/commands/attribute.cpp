@@ -163,12 +163,6 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
   return answers;
 }
 
-void require_figure_file(const std::filesystem::path& path) {
-  if (path.empty() || path == "-") return;
-  require(reporting::picture_format(path.extension().string()).has_value(), "attribute: --figure=", path.string(),
-          " (its ending says no format that figures have). Give .svg, .pdf or .png.");
-}
-
 /// The figure, and beside it a CSV with its numbers. "-" is an SVG on standard output.
 void draw_figure(const std::filesystem::path& path, const OperatorQuestion& asked, const Answers& answers) {
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
@@ -208,9 +202,11 @@ void attribute_game(AttributeOptions options, const Globals& globals) {
 }
 
 void attribute_operator(AttributeOptions options, const Globals& globals) {
-  require_figure_file(options.figure);
-  require(options.figure.empty() || options.figure == "-" ||
-              std::filesystem::path(options.figure).replace_extension(".csv") != globals.out,
+  const bool draws_file = !options.figure.empty() && options.figure != "-";
+  require(!draws_file || reporting::picture_format(options.figure.extension().string()).has_value(),
+          "attribute: --figure=", options.figure.string(),
+          " (its ending says no format that figures have). Give .svg, .pdf or .png.");
+  require(!draws_file || std::filesystem::path(options.figure).replace_extension(".csv") != globals.out,
           "attribute: --out=", globals.out.string(), ", --figure=", options.figure.string(),
           " (the figure's numbers have that name, too). Name one of them otherwise.");
   const OperatorQuestion asked = wanted_question(options, globals, Several::allowed, options.explainer.empty());
