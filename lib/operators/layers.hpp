@@ -10,6 +10,9 @@
 namespace opshap::operators {
 
 enum class Activation { gelu, relu, tanh, silu };
+/// In place when nothing is kept for a gradient. GELU is the one with erf.
+torch::Tensor activated(const torch::Tensor& x, Activation activation);
+
 /// What of its input a block adds to a sum inside it: nothing, all, a matrix times it, or a factor for each channel.
 enum class Skip { none, identity, linear, soft_gating };
 /// Over the points of each field and channel; over points and channels of each field; by numbers of a training.

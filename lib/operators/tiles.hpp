@@ -193,8 +193,8 @@ struct BlockRun {
   torch::Tensor analysis, synthesis;  ///< of the basis along lines
   BlockBoxes boxes;
   std::int64_t batch;
-  bool last;  ///< without the activation at the end and the transform
-  bool keep;  ///< what its reverse pass needs
+  bool last = false;  ///< without the activation at the end and the transform
+  bool keep = false;  ///< what its reverse pass needs
 
   /// Zeros for the transforms of the lines in `to`, [to.lines, 2·columns, B, width].
   torch::Tensor new_lines(const torch::Tensor& like, std::int64_t width) const {
