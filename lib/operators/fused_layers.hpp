@@ -25,7 +25,7 @@ torch::Tensor fused_mix(const torch::Tensor& coefficients, const torch::Tensor& 
 
 /// One block of an FNO with the transforms along the last axis on either side: spectral lines [to.lines, 2·columns, B,
 /// C] of the mixed coefficients and states x [from.rows, C] to states in `to` and the transform of its lines. The last
-/// block (see pointwise_block) transforms nothing.
+/// block (see block_with) transforms nothing.
 std::tuple<torch::Tensor, torch::Tensor> fused_block(const torch::Tensor& spectral_lines, const torch::Tensor& x,
                                                      const PointwiseWeights& weights, const FourierBasis& basis,
                                                      const BlockBoxes& boxes, bool last);
