@@ -64,7 +64,8 @@ torch::Tensor perceptron(const torch::Tensor& x, const torch::Tensor& weight0, c
                          const torch::Tensor& weight1, const torch::Tensor& bias1,
                          Activation activation = Activation::gelu);
 
-/// A block by its options: σ(n₂(z)) with z = W₁·gelu(W₀·y + b₀) + b₁ + V·x and y = σ(n₁(spectral) + W·x). x is [points, B, C], or [.., C] where n₁ and n₂ do not need whole fields. The last block leaves out σ of y and of z.
+/// A block by its options: σ(n₂(z)) with z = W₁·gelu(W₀·y + b₀) + b₁ + V·x and y = σ(n₁(spectral) + W·x). x is
+/// [points, B, C], or [.., C] where n₁ and n₂ do not need whole fields. The last block leaves out σ of y and of z.
 /// Without a channel MLP z is y. `spectral` is overwritten.
 torch::Tensor block_with(const BlockOptions& options, const torch::Tensor& spectral, const torch::Tensor& x,
                          const BlockWeights& weights, bool last);
