@@ -30,8 +30,8 @@ std::tuple<torch::Tensor, torch::Tensor> fused_block(const torch::Tensor& spectr
                                                      const PointwiseWeights& weights, const FourierBasis& basis,
                                                      const BlockBoxes& boxes, bool last);
 
-/// The blocks of a network on a padded plane, from x [points of `from`, B, C], zero elsewhere, to the states in a box of
-/// it, [points of `wanted`, B, C]. The last block is computed there alone. `plane`: the whole of it. `block(layer,
+/// The blocks of a network on a padded plane, from x [points of `from`, B, C], zero elsewhere, to the states in a box
+/// of it, [points of `wanted`, B, C]. The last block is computed there alone. `plane`: the whole of it. `block(layer,
 /// spectral lines, x, boxes, last)` gives states and lines as fused_block().
 template <typename Layer, typename Block>
 torch::Tensor fused_layers(const torch::Tensor& start, const std::vector<Layer>& layers, const FourierBasis& basis,

@@ -31,8 +31,8 @@ struct BlockOptions {
   bool operator==(const BlockOptions&) const = default;
 };
 
-/// The perceptron that an operator applies at each point, as its lifting or its projection or in a block: two layers, or
-/// the first alone where the second is not defined. Weights are [Cout, Cin, 1], biases [Cout].
+/// The perceptron that an operator applies at each point, as its lifting or its projection or in a block: two layers,
+/// or the first alone where the second is not defined. Weights are [Cout, Cin, 1], biases [Cout].
 struct ChannelPerceptron {
   torch::Tensor weight0, bias0, weight1, bias1;
 

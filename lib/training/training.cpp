@@ -395,7 +395,8 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
                     .evaluations_once = train.evaluations() + validation.evaluations() + once,
                     .seconds_once = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
                     .snapshots = snapshots};
-  // What this rank's share of a batch has of its loss. Parts of that, for chunks of its fields, are given to `evaluate`.
+  // What this rank's share of a batch has of its loss. Parts of that, for chunks of its fields, are given to
+  // `evaluate`.
   const auto loss_of = [&](const auto& evaluate, const Material& from, const Batch& batch,
                            const Target::Labels& labels) {
     const Batch some = ranks.share(batch);
