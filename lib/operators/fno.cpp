@@ -406,7 +406,7 @@ class Fno final : public Network {
   }
 
   GridPadding padding_on(const Domain& domain) const {
-    return {domain, {.fraction = config_.domain_padding, .both_sides = config_.domain_padding_mode == "symmetric"}};
+    return {domain, config_.domain_padding, config_.domain_padding_mode == "symmetric"};
   }
 
   std::shared_ptr<const FourierBasis> basis_on(const GridPadding& padding) const {

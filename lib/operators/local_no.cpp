@@ -222,7 +222,7 @@ class LocalNo final : public Network {
 
  private:
   GridPadding padding_on(const Domain& domain) const {
-    return {domain, {.fraction = config_.domain_padding, .both_sides = config_.domain_padding_mode == "symmetric"}};
+    return {domain, config_.domain_padding, config_.domain_padding_mode == "symmetric"};
   }
   std::shared_ptr<const FourierBasis> basis_on(const GridPadding& padding) const {
     return fourier_basis(padding.padded(), config_.n_modes, options(), config_.inverse_shift);

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
 #include "operators/config_reader.hpp"
+#include "operators/layers.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
@@ -161,12 +162,6 @@ std::shared_ptr<const DyadicGrid> dyadic_grid(std::int64_t points, int alpha, co
   return grid;
 }
 
-/// max(0, x); in place when nothing is kept for a gradient.
-Tensor activated_by_relu(const Tensor& x) {
-  Tensor y = x;
-  return c10::GradMode::is_enabled() ? torch::relu(x) : torch::relu_(y);
-}
-
 /// sum + a·b, batch by batch; in place when nothing is kept for a gradient.
 Tensor plus_products(Tensor sum, const Tensor& a, const Tensor& b) {
   return c10::GradMode::is_enabled() ? torch::baddbmm(sum, a, b) : sum.baddbmm_(a, b);
@@ -254,7 +249,7 @@ class Mwt final : public Network {
   Tensor states(const Tensor& fields, const DyadicGrid& grid, std::optional<std::int64_t> point) const {
     Tensor x = lift(fields, grid);
     for (std::size_t index = 0; index < blocks_.size(); ++index) {
-      if (index > 0) x = activated_by_relu(x);
+      if (index > 0) x = activated(x, Activation::relu);
       x = block(x, blocks_[index], grid, index + 1 == blocks_.size() ? point : std::nullopt);
     }
     return x;
@@ -325,7 +320,7 @@ class Mwt final : public Network {
     const std::int64_t k = config_.k, c = config_.c, points = x.size(1), batch = x.size(2);
     const Tensor rows = x.permute({1, 2, 0, 3}).reshape({points * batch, k * c}),
                  weight = head0_.weight.view({head_width, c, k}).transpose(1, 2).reshape({head_width, k * c});
-    const Tensor hidden = activated_by_relu(torch::addmm(head0_.bias, rows, weight.t()));
+    const Tensor hidden = activated(torch::addmm(head0_.bias, rows, weight.t()), Activation::relu);
     return torch::addmm(head1_.bias, hidden, head1_.weight.t()).view({points, batch, config_.out_channels});
   }
 

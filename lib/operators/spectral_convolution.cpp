@@ -24,18 +24,14 @@ struct Factors {
   std::map<int, Tensor> of_axis;
 };
 
-/// Σ_r tensor[.., r, ..]·factor[i, r] at this axis.
-Tensor mode_product(const Tensor& tensor, const Tensor& factor, std::int64_t axis) {
-  return torch::tensordot(tensor, factor, {axis}, {1}).movedim(-1, axis);
-}
-
 /// Tucker: the core in the bases that the factors [size, rank] are. CP: Σ_r scale_r · Π factor[i, r]. Tensor train: the
 /// matrix product of the factors [rank, size, next rank].
 Tensor expanded(const Factors& factors) {
-  Tensor whole;
-  if (factors.core.defined()) {
-    whole = factors.core;
-    for (const auto& [axis, factor] : factors.of_axis) whole = mode_product(whole, factor, axis);
+  Tensor whole = factors.core;
+  if (whole.defined()) {
+    // Σ_r whole[.., r, ..]·factor[i, r] at each axis.
+    for (const auto& [axis, factor] : factors.of_axis)
+      whole = torch::tensordot(whole, factor, {axis}, {1}).movedim(-1, axis);
     return whole;
   }
   if (factors.scales.defined()) {

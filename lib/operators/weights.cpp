@@ -104,16 +104,6 @@ void check_fit(const Network& network, const StoredParameters& stored, const std
                      "). Correct the config, or export the model again.");
 }
 
-Domain stored_domain(const std::string& text, const std::string& file) {
-  return data::domain_from_json(nlohmann::ordered_json::parse(text, nullptr, false), message("weights: file=", file));
-}
-
-void set_parameter(Parameter& parameter, const data::StoredTensor& stored, const std::string& who) {
-  parameter.value.copy_(stored_values(stored));
-  require<DataError>(torch::isfinite(parameter.value).all().item<bool>(), "weights: ", parameter.name, " (", who,
-                     " has values there that are NaN or infinite). Train or export the model again.");
-}
-
 void check_constant(const Constant& constant, const data::StoredTensor& stored, const std::string& who) {
   // The reference computes its constants in float64 to about 1e-8 and keeps them in float32.
   constexpr double accuracy = 1e-6;
@@ -206,13 +196,18 @@ std::unique_ptr<Network> network_of(data::Safetensors content, const std::string
   check_fit(*make_network(config, options.device(torch::kMeta)), stored, who);
   auto network = make_network(config, options);
   if (const auto domain = content.metadata.find(domain_key); domain != content.metadata.end())
-    network->set_native_domain(stored_domain(domain->second, who));
+    network->set_native_domain(data::domain_from_json(nlohmann::ordered_json::parse(domain->second, nullptr, false),
+                                                      message("weights: file=", who)));
   network->set_normalisation(std::move(normalisation));
   TrainedFor facts;
   for (const auto& [key, value] : content.metadata)
     if (key.starts_with(trained_for_prefix)) facts.emplace(key.substr(trained_for_prefix.size()), value);
   network->set_trained_for(std::move(facts));
-  for (Parameter& parameter : network->parameters()) set_parameter(parameter, *stored.at(parameter.name), who);
+  for (Parameter& parameter : network->parameters()) {
+    parameter.value.copy_(stored_values(*stored.at(parameter.name)));
+    require<DataError>(torch::isfinite(parameter.value).all().item<bool>(), "weights: ", parameter.name, " (", who,
+                       " has values there that are NaN or infinite). Train or export the model again.");
+  }
   for (const Constant& constant : network->constants())
     if (const auto found = stored.find(constant.name); found != stored.end())
       check_constant(constant, *found->second, who);

@@ -221,6 +221,15 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
   data::write_safetensors(folder / "checkpoint.safetensors", checkpoint);
 }
 
+/// As a checkpoint and a finished training have it.
+networks::TrainingSummary summary_of(const ordered_json& json) {
+  return {.epochs = json["epochs"],
+          .best_epoch = json["best_epoch"],
+          .best_validation = json["best_validation"],
+          .operator_evaluations = json["operator_evaluations"],
+          .seconds = json["seconds"]};
+}
+
 /// False when there is no checkpoint. Throws DataError for a file that is truncated, corrupt or no checkpoint.
 bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, AdamW& optimiser,
              State& state) {
@@ -255,11 +264,7 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::
   for (auto [name, moment] : optimiser.moments()) moment.copy_(take(name, moment));
   optimiser.set_steps(counters["steps"]);
   state.gradient_norm = counters.value("gradient_norm", 0.0);
-  state.summary = {.epochs = counters["epochs"],
-                   .best_epoch = counters["best_epoch"],
-                   .best_validation = counters["best_validation"],
-                   .operator_evaluations = counters["operator_evaluations"],
-                   .seconds = counters["seconds"]};
+  state.summary = summary_of(counters);
   return true;
 }
 
@@ -348,11 +353,7 @@ bool is_finished(const fs::path& folder, const std::string& identity, networks::
   require<DataError>(complete, "training: summary=", path.string(),
                      " (is not that of a finished training). Remove the folder and train again.");
   require_same(folder, identity, json["identity"].get<std::string>());
-  summary = {.epochs = json["epochs"],
-             .best_epoch = json["best_epoch"],
-             .best_validation = json["best_validation"],
-             .operator_evaluations = json["operator_evaluations"],
-             .seconds = json["seconds"]};
+  summary = summary_of(json);
   return true;
 }
 
