@@ -20,7 +20,8 @@ Guarantees LeastSquares::guarantees() const {
   const bool determined = deficiency_ == Deficiency::refuse;
   Guarantees promised = method_.promises;
   promised.exact_on_additive = determined;
-  promised.exact_on_two_additive &= determined;
+  promised.exact_on_two_additive = determined && (method_.of_odd_half || promised.exact_on_two_additive);
+  promised.zero_on_even = promised.same_on_dual = method_.of_odd_half;
   promised.exact_at_full_budget = true;
   promised.refusal = determined ? Refusal::by_rank : Refusal::never;
   return promised;

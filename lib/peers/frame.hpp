@@ -15,7 +15,8 @@
 
 namespace opshap::peers {
 
-/// How a task of a peer ended, in the order of the words of to_string(). Everything but `ok` and `soft_timeout` leaves no attribution.
+/// How a task of a peer ended, in the order of the words of to_string(). Everything but `ok` and `soft_timeout` leaves
+/// no attribution.
 enum class Ending {
   ok,
   fail,            ///< the peer said that it has failed, and why
