@@ -243,10 +243,9 @@ TEST_F(MeshCommands, BlocksOfAMeshHaveTheirClosedFormValues) {
 
 TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
   std::vector<std::int64_t> labels;
-  std::vector<int> player_of;
   for (std::int64_t point = 0; point < mesh_.size(); ++point)
     labels.push_back(mesh_.coordinate(point, 0) < 0.7 ? 1 : 0);
-  player_of.assign(labels.begin(), labels.end());
+  const std::vector<int> player_of(labels.begin(), labels.end());
   data::write_npy(path("labels.npy"), {{mesh_.size()}, data::Dtype::int64, labels});
   std::vector<double> two = u_;
   for (const double value : u_) two.push_back(2 * value);

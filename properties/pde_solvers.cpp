@@ -13,6 +13,7 @@
 #include <numbers>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "core/error.hpp"
@@ -481,18 +482,15 @@ TEST(PdeInputs, ThePapersFieldsWithAJumpAreSolved) {
 }
 
 TEST(PdeInputs, ImpossibleValuesAreRefusedWithTheirPoint) {
-  const pde::Problem& darcy = pde::find("darcy2d");
-  FieldBatch ground = field_of(darcy.input(), {8, 8}, [](double, double, int) { return 1.0; });
-  ground.values[19] = 0;
-  EXPECT_TRUE(has(refused<DataError>(darcy, ground), "point=19, a=0 (a permeability is positive)"));
-  const pde::Problem& water = pde::find("shallow_water2d");
-  FieldBatch depth = field_of(water.input(), {8, 8}, [](double, double, int) { return 1.0; });
-  depth.values[7] = -0.1;
-  EXPECT_TRUE(has(refused<DataError>(water, depth), "point=7, h=-0.1 (a depth is not negative)"));
-  const pde::Problem& solute = pde::find("diffusion_sorption1d");
-  FieldBatch concentration = field_of(solute.input(), {32}, [](double x, double, int) { return 1 - x; });
-  concentration.values[31] = -1e-3;
-  EXPECT_TRUE(has(refused<DataError>(solute, concentration), "point=31, u=-0.001 (a concentration is not negative)"));
+  for (const auto& [name, shape, point, value, says] :
+       {std::tuple("darcy2d", std::vector{8, 8}, 19, 0.0, "point=19, a=0 (a permeability is positive)"),
+        {"shallow_water2d", {8, 8}, 7, -0.1, "point=7, h=-0.1 (a depth is not negative)"},
+        {"diffusion_sorption1d", {32}, 31, -1e-3, "point=31, u=-0.001 (a concentration is not negative)"}}) {
+    const pde::Problem& problem = pde::find(name);
+    FieldBatch field = field_of(problem.input(), shape, [](double, double, int) { return 1.0; });
+    field.values[static_cast<std::size_t>(point)] = value;
+    EXPECT_TRUE(has(refused<DataError>(problem, field), says));
+  }
 }
 
 TEST(PdeInputs, GridsOfAnotherKindAreRefused) {

@@ -84,15 +84,12 @@ TEST(Bootstrap, CoversTheMeanAsOftenAsItSays) {
     Rng rng(trial, "coverage");
     std::vector<double> sample(inputs);
     for (double& value : sample) value = rng.normal();
-    const statistics::Interval interval = statistics::bootstrap(
-                                              inputs,
-                                              [&](statistics::Draw& draw) {
-                                                double sum = 0;
-                                                for (const std::size_t input : draw.inputs) sum += sample[input];
-                                                return sum;
-                                              },
-                                              trial, 1000)
-                                              .interval();
+    const auto sum = [&](statistics::Draw& draw) {
+      double sum = 0;
+      for (const std::size_t input : draw.inputs) sum += sample[input];
+      return sum;
+    };
+    const statistics::Interval interval = statistics::bootstrap(inputs, sum, trial, 1000).interval();
     covered += interval.low <= 0 && 0 <= interval.high;
   }
   EXPECT_GE(covered, 358);
