@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "estimators/registry.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 

@@ -461,8 +461,8 @@ TEST(Certify, IdentityHoldsOverAllCoalitions) {
       difference += weight * (std::pow(gain - of_other, 2) - std::pow(gain - of_exact, 2));
     }
     // Squares of up to (10⁶)² would cancel, but the gains are of order 1.
-    RC_ASSERT(mismatch(2.0, 2 * harmonic(n - 1) * difference / mass, rounding(1e4, std::pow(table.scale() + 8, 2))) ==
-              "");
+    RC_ASSERT(mismatch(2.0, 2 * harmonic_number(n - 1) * difference / mass,
+                       rounding(1e4, std::pow(table.scale() + 8, 2))) == "");
   });
 }
 

@@ -1,5 +1,7 @@
 // Every claim has a run that supports it, one that contradicts it, and one that cannot tell.
 
+#include "reporting/claims.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 
 #include "core/error.hpp"
 #include "reporting/amortisation.hpp"
-#include "reporting/claims.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/paper.hpp"
@@ -52,19 +53,14 @@ std::vector<reporting::JudgedClaim> judged(const runs::Results& results) {
   return reporting::judge(reporting::Scoreboard(run));
 }
 
-const reporting::Claim& claim_of(const std::string& id) {
-  const auto& all = reporting::claims::all();
-  return *std::ranges::find(all, id, &reporting::Claim::id);
-}
-
 Judgement judge_one(const std::string& id, const runs::Run& run) {
-  return reporting::judge(claim_of(id), reporting::Scoreboard(run));
+  const auto claim = std::ranges::find(reporting::claims::all(), id, &reporting::Claim::id);
+  return reporting::judge(*claim, reporting::Scoreboard(run));
 }
 
 Judgement judge_one(const std::string& id, const runs::Results& results) { return judge_one(id, run_of(results)); }
 
-template <typename Rows>
-Judgement expect_verdict(Verdict verdict, const std::string& id, const Rows& rows) {
+Judgement expect_verdict(Verdict verdict, const std::string& id, const auto& rows) {
   const Judgement judgement = judge_one(id, rows);
   EXPECT_EQ(verdict, judgement.verdict) << id << ": " << judgement.evidence;
   return judgement;
@@ -84,11 +80,10 @@ TEST(Claims, ThatFollowTheDocumentationAreJudged) {
   const runs::Results base = SyntheticRun::full().results();
   for (const auto& [factor, verdict] : {std::pair(0.4, Verdict::reproduced), std::pair(0.6, Verdict::not_reproduced)}) {
     runs::Results results = base;
-    for (runs::AttributionRow& row : results.attributions) {
-      row.reference_error = Measured::of(0);
-      if (row.method == "uniform") row.scores["nrmse"] = Measured::of(1);
-      if (row.method == "operator_shap") row.scores["nrmse"] = Measured::of(factor);
-    }
+    set_reference_error(results, 0);
+    set_nrmse(results, "uniform", [](int) { return 1.0; });
+    const Measured error = Measured::of(factor);
+    change_rows(results, "operator_shap", [&error](runs::AttributionRow& row) { row.scores["nrmse"] = error; });
     const runs::Run run = run_of(results);
     const Judgement judgement = reporting::judge(claim, reporting::Scoreboard(run));
     EXPECT_EQ(verdict, judgement.verdict) << judgement.evidence;
@@ -211,14 +206,11 @@ TEST(Claims, AFurtherExplainerIsNoSecondModelOfTheFirst) {
 
 TEST(Claims, ApplyOnlyToThePdeAndTheGridThatTheyAreAbout) {
   const std::set<std::string> of_others = {"comparable_on_both_grids_of_heat_2d", "robust_to_relu"};
-  std::set<std::string> of_burgers = {"integrated_gradients_negative_r2",
-                                      "regression_msr_wins_at_32_players",
-                                      "regression_msr_loses_from_64_players",
-                                      "error_grows_while_r2_stays",
-                                      "best_in_r2_and_pearson_from_64_players",
-                                      "reference_settles_with_resolution",
-                                      "shapley_values_settle"};
-  of_burgers.insert(of_others.begin(), of_others.end());
+  std::set<std::string> of_burgers = of_others;
+  of_burgers.insert({"integrated_gradients_negative_r2", "regression_msr_wins_at_32_players",
+                     "regression_msr_loses_from_64_players", "error_grows_while_r2_stays",
+                     "best_in_r2_and_pearson_from_64_players", "reference_settles_with_resolution",
+                     "shapley_values_settle"});
   std::set<std::string> of_the_paper = of_burgers;
   of_the_paper.insert({"consistent_across_resolutions", "regression_msr_column", "operator_shap_column",
                        "integrated_gradients_column"});
@@ -291,8 +283,7 @@ TEST(Claims, AboutBudgetsAreUndecidedByCurvesThatBeginTooLate) {
   // the first budget at n = 1024 being ten times that at n = 16 says nothing.
   runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "operator_shap", [](int) { return 20.0; });
-  const Judgement judgement =
-      expect_verdict(Verdict::undecided, "classical_methods_need_more_at_many_players", results);
+  const auto judgement = expect_verdict(Verdict::undecided, "classical_methods_need_more_at_many_players", results);
   EXPECT_EQ(0, judgement.interval->first);
 }
 
@@ -462,16 +453,11 @@ TEST(Verdicts, OfManyMeasurementsAreByHolm) {
   using enum reporting::Verdict;
   // A normal number with this mean and a standard deviation of 1, against 0.
   const auto measured = [](double mean) {
-    return Measurement{.at = "",
-                       .value = mean,
-                       .interval_at =
-                           [mean](double tail) {
-                             const double reach =
-                                 statistics::student_quantile(1 - tail, std::numeric_limits<double>::infinity());
-                             return statistics::Interval{.low = mean - reach, .high = mean + reach};
-                           },
-                       .threshold = 0,
-                       .side = Side::at_most};
+    const auto interval = [mean](double tail) {
+      const double reach = statistics::student_quantile(1 - tail, std::numeric_limits<double>::infinity());
+      return statistics::Interval{.low = mean - reach, .high = mean + reach};
+    };
+    return Measurement{.at = "", .value = mean, .interval_at = interval, .threshold = 0, .side = Side::at_most};
   };
   EXPECT_EQ(not_reproduced, verdicts({measured(2.1)}).front()) << "alone";
   Measurements many(20, measured(-3));
@@ -514,8 +500,7 @@ TEST(Claims, OfTheRowsOfTheTableSayWhoIsBestThere) {
   EXPECT_EQ(Verdict::reproduced, verdict(results));
   set_nrmse(results, "integrated_gradients", [](int) { return 1e-3; });
   EXPECT_EQ(Verdict::not_reproduced, verdict(results));
-  std::erase_if(results.attributions,
-                [](const runs::AttributionRow& row) { return row.method == "integrated_gradients"; });
+  std::erase_if(results.attributions, [](const auto& row) { return row.method == "integrated_gradients"; });
   EXPECT_EQ(Verdict::not_testable, verdict(results));
 }
 

@@ -145,9 +145,8 @@ TEST_F(CommandLine, AFullDiskIsAnUnfitEnvironmentAndLeavesNoFile) {
 }
 
 TEST_F(CommandLine, DataSetsAreTheSameFileForAnyNumberOfThreadsAndAfterAnyInterruption) {
-  const auto generate = [this](const std::string& name, const std::string& threads) {
-    return program("data generate --pde burgers1d --samples 192 --seed 3 --out " + path(name) + " --threads " +
-                   threads);
+  const auto generate = [this](const std::string& name, const char* count) {
+    return program("data generate --pde burgers1d --samples 192 --seed 3 --out " + path(name) + " --threads " + count);
   };
   ended(generate("one.h5", "1"));
   ended(generate("two.h5", "2"));
@@ -169,12 +168,8 @@ TEST_F(CommandLine, DataSetsAreTheSameFileForAnyNumberOfThreadsAndAfterAnyInterr
 TEST_F(CommandLine, DamagedDataSetsAreRefused) {
   done("data generate --pde burgers1d --samples 8 --out " + path("data.h5"));
   const std::string whole = read_file(path("data.h5"));
-  file("short.h5", whole.substr(0, whole.size() / 2));
-  std::string flipped = whole;
-  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 4);
-  file("flipped.h5", flipped);
-  expect_refusal("data info " + path("short.h5"), 3, "short.h5");
-  expect_refusal("data info " + path("flipped.h5"), 3, "flipped.h5");
+  expect_refusal("data info " + file("short.h5", whole.substr(0, whole.size() / 2)), 3, "short.h5");
+  expect_refusal("data info " + file("flipped.h5", flipped(whole, whole.size() / 2, 4)), 3, "flipped.h5");
 }
 
 TEST_F(CommandLine, LightCommandsStartWithoutLibTorch) {
@@ -226,8 +221,7 @@ TEST_F(LoadedLibraries, OfTreesAreThereForWhoFitsTrees) {
 
 #ifdef OPSHAP_WITH_NETWORKS
 TEST_F(LoadedLibraries, HaveOneOpenMpRuntimeOrTheDoctorSaysSo) {
-  data::write_npy(path("u.npy"),
-                  {.shape = {1, 16}, .dtype = data::Dtype::float64, .values = std::vector<double>(16, 0.5)});
+  data::write_npy(path("u.npy"), {{1, 16}, data::Dtype::float64, std::vector<double>(16, 0.5)});
   const std::string asked = message("attribute --operator ", OPSHAP_BINARY_DIR,
                                     "/share/opshap/operators/burgers1d.safetensors --query 8 --input ", path("u.npy")),
                     trees = message(asked, " --method regression_msr_tree --budget 100");

@@ -313,9 +313,8 @@ TEST_F(SuiteCommand, IsDrawnAgainFromItsRowsAlone) {
   expect_refusal(compared() + path("kept"), 3, "gunzip");
   expect_refusal("report " + path("out") + " --keep " + path("out"), 2, "is that of the run itself");
   const std::string packed = path("kept/unanimity_sum_n8/results.jsonl.gz");
-  std::string bytes = read_file(packed);
-  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
-  write_file(packed, bytes);
+  const std::string bytes = read_file(packed);
+  write_file(packed, flipped(bytes, bytes.size() / 2, 1));
   expect_refusal("report " + path("kept"), 3, "unanimity_sum_n8/results.jsonl.gz");
   expect_refusal(command + " --against " + path("kept"), 3, "unanimity_sum_n8/results.jsonl.gz");
 }
@@ -326,8 +325,7 @@ TEST_F(SuiteCommand, KeepsAProgramThatDoesNotFinish) {
   output("compare --suite " + suite() + " --methods permutation,peer:" + path("ends") + " -q --out " + path("out"), 5);
   EXPECT_TRUE(has(read_file(path("out/report.html")), {"DNF (crash", "0.7"}));
   EXPECT_EQ("ends", board("out")["peers"][0]["name"]);
-  EXPECT_EQ(std::vector<std::string>{"peer:ends"},
-            board("out")["classes"][0]["not_ranked"].get<std::vector<std::string>>());
+  EXPECT_EQ(json::array({"peer:ends"}), board("out")["classes"][0]["not_ranked"]);
 }
 
 TEST_F(SuiteCommand, RefusesWhatCannotWork) {

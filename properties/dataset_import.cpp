@@ -96,14 +96,13 @@ void expect_fields(const FieldBatch& fields, std::int64_t time, const Layout& la
 
 class DatasetImport : public Program {
  protected:
-  std::string command(const std::string& file) const {
-    return "data import pdebench " + file + " --out " + path("set.h5");
-  }
+  std::string command(const std::string& file) const { return "data import pdebench " + file + " --out " + set_; }
   void import(const Layout& layout, const std::string& more = "") const {
     done(command(source(layout.file)) + layout.options + more);
   }
+  const std::string set_ = path("set.h5");
   /// The data set that was imported.
-  data::Dataset imported() const { return data::read_dataset(path("set.h5")); }
+  data::Dataset imported() const { return data::read_dataset(set_); }
   /// A source with some of its bytes replaced, wherever they occur first.
   std::string damaged(const std::string& name, const std::string& from, const std::string& to) const {
     std::string bytes = read_file(source(name));
@@ -123,7 +122,7 @@ class DatasetImport : public Program {
   std::string pair(const std::vector<std::int64_t>& inputs, const std::vector<std::int64_t>& targets,
                    const std::string& more = "") const {
     return "data import npy --input " + array("u.npy", inputs) + " --target " + array("v.npy", targets, 1000) +
-           " --out " + path("set.h5") + (more.find("--periodic") == std::string::npos ? " --periodic true" : "") + more;
+           " --out " + set_ + (more.find("--periodic") == std::string::npos ? " --periodic true" : "") + more;
   }
 };
 
@@ -144,32 +143,32 @@ TEST_F(DatasetImport, EveryValueOfEveryLayoutIsWhereTheFileHasIt) {
     // Darcy's coefficient is at place 0 of the generator's times, its solution at place 1.
     expect_fields(set.inputs, 0, layout);
     expect_fields(set.targets, layout.target_time, layout);
-    std::filesystem::remove(path("set.h5"));
+    std::filesystem::remove(set_);
   }
 }
 
 TEST_F(DatasetImport, TheOriginIsToldByTheFileAndItsChecks) {
   for (const Layout& layout : layouts()) {
     import(layout);
-    const std::string info = output("data info " + path("set.h5"));
+    const std::string info = output("data info " + set_);
     EXPECT_TRUE(has(info, {"samples of pdebench_" + layout.name, "imported     from PDEBench, layout ", layout.file,
                            "It is none of the paper's data sets.", layout.told}));
-    const Json json = answer("data info " + path("set.h5"));
+    const Json json = answer("data info " + set_);
     EXPECT_EQ("imported", json["origin"]);
     const std::string bytes = read_file(source(layout.file));
     EXPECT_TRUE(holds(json["imported"]["files"][0], {{"xxh64", xxh64(bytes)}, {"bytes", bytes.size()}}));
-    const std::vector<data::DataCheck> checks = data::verify_dataset(path("set.h5"));
+    const std::vector<data::DataCheck> checks = data::verify_dataset(set_);
     EXPECT_EQ(7u, checks.size());
-    expect_good(path("set.h5"));
+    expect_good(set_);
     EXPECT_EQ("origin", checks.back().name);
     EXPECT_TRUE(has(checks.back().detail, "there is no solver to compare with"));
-    std::filesystem::remove(path("set.h5"));
+    std::filesystem::remove(set_);
   }
 }
 
 TEST_F(DatasetImport, TheViscosityOfBurgersIsNuOverPi) {
   import(layouts()[1]);
-  const Json metadata = Json::parse(data::read_dataset_metadata(path("set.h5")));
+  const Json metadata = Json::parse(data::read_dataset_metadata(set_));
   EXPECT_TRUE(holds(metadata["parameters"], {{"Nu", 0.01}, {"viscosity", 0.01 / 3.141592653589793}}));
 }
 
@@ -188,11 +187,11 @@ TEST_F(DatasetImport, CountsAndResolutionsAreThoseAskedFor) {
 
 TEST_F(DatasetImport, TheSameImportIsDoneOnce) {
   import(layouts()[0]);
-  const auto written = std::filesystem::last_write_time(path("set.h5"));
+  const auto written = std::filesystem::last_write_time(set_);
   import(layouts()[0]);
-  EXPECT_EQ(written, std::filesystem::last_write_time(path("set.h5")));
+  EXPECT_EQ(written, std::filesystem::last_write_time(set_));
   for (const std::string& other :
-       {command(source(layouts()[1].file)), "data generate --pde heat1d --samples 6 --out " + path("set.h5")})
+       {command(source(layouts()[1].file)), "data generate --pde heat1d --samples 6 --out " + set_})
     expect_refusal(other, 2, "(exists and was made by another request). Choose another path, or remove it.");
 }
 
@@ -225,11 +224,9 @@ TEST_F(DatasetImport, DamagedBytesGiveAnErrorOrADataSet) {
     const std::string clean = read_file(source(layouts()[static_cast<std::size_t>(layout)].file));
     int refused = 0, imported = 0;
     for (std::size_t at = 0; at < clean.size(); at += 251) {
-      std::string bytes = clean;
-      bytes[at] = static_cast<char>(bytes[at] ^ 0x5a);
-      const std::string flipped = file("flipped.h5", bytes);
-      const bool made = refusal([&] { data::import_pdebench({.file = flipped}, {}, path("set.h5")); }).empty();
-      EXPECT_EQ(made, std::filesystem::remove(path("set.h5"))) << at;
+      const std::string spoiled = file("flipped.h5", flipped(clean, at, 0x5a));
+      const bool made = refusal([&] { data::import_pdebench({.file = spoiled}, {}, set_); }).empty();
+      EXPECT_EQ(made, std::filesystem::remove(set_)) << at;
       ++(made ? imported : refused);
     }
     EXPECT_GT(refused, 0);
@@ -284,6 +281,7 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
     Domain domain;
     std::string options = {};
   };
+  const Domain cells = Domain::grid({Axis::cells(8, 2), Axis::cells(8, 3)});
   const std::vector<Case> cases = {
       {{6, 16}, {6, 16}, 1, 1, Domain::unit({16})},
       {{6, 2, 16}, {6, 16}, 2, 1, Domain::unit({16})},
@@ -292,12 +290,7 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
       {{6, 4, 8}, {6, 1, 4, 8}, 1, 1, Domain::unit({4, 8}), " --resolutions 2,4"},
       {{6, 4, 8}, {6, 4, 8}, 1, 1, Domain::unit({4, 8}), " --resolutions 2,4 --dimension 2"},
       {{6, 16}, {6, 16}, 1, 1, Domain::grid({Axis::closed(16, 3, -1)}), " --periodic false --extent 3 --origin -1"},
-      {{6, 8, 8},
-       {6, 8, 8},
-       1,
-       1,
-       Domain::grid({Axis::cells(8, 2), Axis::cells(8, 3)}),
-       " --periodic false --centring cell --extent 2,3"}};
+      {{6, 8, 8}, {6, 8, 8}, 1, 1, cells, " --periodic false --centring cell --extent 2,3"}};
   for (const Case& made : cases) {
     output(pair(made.inputs, made.targets, " --name waves" + made.options));
     const data::Dataset set = imported();
@@ -309,10 +302,9 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
       ASSERT_EQ(static_cast<double>(i) / 8, set.inputs.values[i]);
     for (std::size_t i = 0; i < set.targets.values.size(); ++i)
       ASSERT_EQ(1000 + static_cast<double>(i) / 8, set.targets.values[i]);
-    expect_good(path("set.h5"));
-    EXPECT_TRUE(
-        has(output("data info " + path("set.h5")), "imported     from npy, layout a pair of arrays: u.npy, v.npy"));
-    std::filesystem::remove(path("set.h5"));
+    expect_good(set_);
+    EXPECT_TRUE(has(output("data info " + set_), "imported     from npy, layout a pair of arrays: u.npy, v.npy"));
+    std::filesystem::remove(set_);
   }
 }
 
@@ -321,7 +313,7 @@ TEST_F(DatasetImport, TheNativeGridOfArraysIsAlwaysServed) {
   const auto resolutions = [&](const std::vector<std::int64_t>& shape, const std::string& more = "") {
     output(pair(shape, shape, " --name waves" + more));
     const std::vector<Resolution> found = imported().resolutions;
-    std::filesystem::remove(path("set.h5"));
+    std::filesystem::remove(set_);
     return found;
   };
   EXPECT_EQ((std::vector<Resolution>{125, 250, 500, 1000, 2000}), resolutions({6, 2000}));
@@ -341,9 +333,9 @@ TEST_F(DatasetImport, TheNativeGridOfArraysIsAlwaysServed) {
   const std::string nodes = pair({6, 421}, {6, 421}, ends);
   expect_refusal(nodes + " --resolutions 210", 2, "resolution=210 (no stride of the native grid 421: x: 421 points");
   expect_refusal(nodes + " --resolutions 3x", 2, "--resolutions: resolution=3x (is neither");
-  expect_refusal("data import npy --input " + array("u.npy", {6, 16}) + " --target " + array("v.npy", {6, 16}) +
-                     " --out " + path("set.h5"),
-                 2, "--periodic");
+  expect_refusal(
+      "data import npy --input " + array("u.npy", {6, 16}) + " --target " + array("v.npy", {6, 16}) + " --out " + set_,
+      2, "--periodic");
 }
 
 TEST_F(DatasetImport, FieldsAreInterpolatedWhereItIsAskedForAndTheSetSaysSo) {
@@ -352,7 +344,7 @@ TEST_F(DatasetImport, FieldsAreInterpolatedWhereItIsAskedForAndTheSetSaysSo) {
   data::write_npy(path("u.npy"), {{6, 21}, data::Dtype::float64, squares});
   const std::string start =
       "data import npy --input " + path("u.npy") + " --target " + path("u.npy") + " --periodic false --out ";
-  const std::string outcome = output(start + path("set.h5") + " --interpolate 33");
+  const std::string outcome = output(start + set_ + " --interpolate 33");
   EXPECT_TRUE(has(outcome, {"33 points on [0, 1], with both ends", "The fields are interpolated from a grid 21"}));
   const data::Dataset set = imported();
   EXPECT_EQ(Domain::grid({Axis::closed(33)}), set.targets.domain);
@@ -372,8 +364,8 @@ TEST_F(DatasetImport, SamplesThatAreNotFiniteAreLeftOutWhereItIsAskedForAndNamed
   targets[6 * 16] = std::numeric_limits<double>::infinity();
   data::write_npy(path("u.npy"), {{8, 16}, data::Dtype::float64, inputs});
   data::write_npy(path("v.npy"), {{8, 16}, data::Dtype::float64, targets});
-  const std::string start = "data import npy --input " + path("u.npy") + " --target " + path("v.npy") +
-                            " --periodic true --out " + path("set.h5");
+  const std::string start =
+      "data import npy --input " + path("u.npy") + " --target " + path("v.npy") + " --periodic true --out " + set_;
   expect_refusal(start, 3,
                  "sample=1, input=nan (an operator cannot learn from it). Correct the file, or leave such "
                  "samples out with --skip-nonfinite.");
@@ -383,10 +375,10 @@ TEST_F(DatasetImport, SamplesThatAreNotFiniteAreLeftOutWhereItIsAskedForAndNamed
   EXPECT_EQ(0, set.inputs.field(0)[0]);
   EXPECT_EQ(2 * 16, set.inputs.field(1)[0]);
   EXPECT_EQ(7 * 16, set.targets.field(5)[0]);
-  const Json origin = Json::parse(data::read_dataset_metadata(path("set.h5")))["imported"];
+  const Json origin = Json::parse(data::read_dataset_metadata(set_))["imported"];
   EXPECT_EQ((Json{1, 6}), origin["options"]["skip_nonfinite"]);
   EXPECT_EQ(8, origin["samples_in_file"]);
-  done("data verify " + path("set.h5"));
+  done("data verify " + set_);
 }
 
 // Darcy flow on nodes, as its 421 x 421 points are: the coordinates say it.
@@ -416,9 +408,8 @@ TEST_F(DatasetImport, FilesOfFlowsAndOfTheWellAreNamedWithTheWayThatWorks) {
   };
   refuse({"/density", "/pressure", "/Vx"}, "flow.h5 (is compressible flow of PDEBench (CFD)");
   refuse({"/velocity", "/particles", "/force"}, "flow.h5 (is incompressible flow of PDEBench (NS)");
-  write_file(path("other.h5"), data::hdf5_bytes({{"/a", {2, 3, 4}, values}, {"/u", {2, 3, 4}, values}}, "{}"));
-  expect_refusal(command(path("other.h5")), 3,
-                 "(it holds a, u, which is none of the layouts of PDEBench that are read");
+  write_file(path("odd.h5"), data::hdf5_bytes({{"/a", {2, 3, 4}, values}, {"/u", {2, 3, 4}, values}}, "{}"));
+  expect_refusal(command(path("odd.h5")), 3, "(it holds a, u, which is none of the layouts of PDEBench that are read");
   refuse({"/t0_fields/density", "/t1_fields/velocity", "/dimensions/x"}, "flow.h5 (is a data set of the Well");
 }
 
@@ -450,17 +441,15 @@ TEST_F(DatasetImport, ArraysThatAreNoPairAreRefused) {
   values[40] = 1e300;  // more than a float32 can hold
   const std::string good = array("u.npy", {6, 16});
   data::write_npy(path("w.npy"), {{6, 16}, data::Dtype::float64, values});
-  expect_refusal(
-      "data import npy --input " + good + " --target " + path("w.npy") + " --periodic true --out " + path("set.h5"), 3,
-      "sample=2, target=inf (an operator cannot learn from it)");
-  expect_refusal(
-      "data import npy --input " + good + " --target " + good + ".absent --periodic true --out " + path("set.h5"), 3,
-      "(is not a file)");
+  expect_refusal("data import npy --input " + good + " --target " + path("w.npy") + " --periodic true --out " + set_, 3,
+                 "sample=2, target=inf (an operator cannot learn from it)");
+  expect_refusal("data import npy --input " + good + " --target " + good + ".absent --periodic true --out " + set_, 3,
+                 "(is not a file)");
 }
 
 TEST_F(DatasetImport, AProfileTakesADataSetInPlaceOfAProblem) {
   import(layouts()[5]);
-  const cli::Profile profile = cli::load_profile("smoke", {}, cli::settings_of_file(path("set.h5")));
+  const cli::Profile profile = cli::load_profile("smoke", {}, cli::settings_of_file(set_));
   EXPECT_EQ("pdebench_diffusion_reaction2d", profile.data.pde);
   EXPECT_EQ(1, profile.data.train);
   EXPECT_EQ(4, profile.evaluation.inputs) << "as many as the file has for testing";
@@ -477,9 +466,9 @@ TEST_F(DatasetImport, AProfileTakesADataSetInPlaceOfAProblem) {
   EXPECT_NE(departures.end(), std::ranges::find(departures, "training samples: 1 instead of the paper's 4220"));
 
   // No stride leaves the profile's 4 and 8 points of 41.
-  std::filesystem::remove(path("set.h5"));
+  std::filesystem::remove(set_);
   done(pair({20, 1, 24, 41}, {20, 1, 24, 41}, " --periodic false --centring cell"));
-  const cli::Profile own = cli::load_profile("smoke", {}, cli::settings_of_file(path("set.h5")));
+  const cli::Profile own = cli::load_profile("smoke", {}, cli::settings_of_file(set_));
   EXPECT_EQ((std::vector<Resolution>{Resolution({24, 41})}), own.resolutions) << "those of the file";
   EXPECT_EQ(cli::to_toml(own), cli::to_toml(cli::parse_profile(cli::to_toml(own), "stored.toml")));
   EXPECT_THROW(cli::parse_profile(std::regex_replace(cli::to_toml(own), std::regex("24, 41"), "24, 41, 5"), "x.toml"),

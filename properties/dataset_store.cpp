@@ -44,10 +44,7 @@ data::DatasetRequest quick(std::int64_t samples) {
 
 class DatasetStore : public RunFolder {
  protected:
-  void SetUp() override {
-    RunFolder::SetUp();
-    set_verbosity(Verbosity::quiet);
-  }
+  DatasetStore() { set_verbosity(Verbosity::quiet); }
 
   fs::path file(const std::string& name) const { return folder_ / name; }
   fs::path shards(const std::string& name) const { return folder_ / (name + ".shards"); }
@@ -63,12 +60,7 @@ class DatasetStore : public RunFolder {
     const pid_t child = ::fork();
     if (child == 0) {
       stop_on_signals();
-      try {
-        data::generate(request, file(name));
-      } catch (const Stopped&) {
-        ::_exit(6);
-      }
-      ::_exit(0);
+      ::_exit(refusal<Stopped>([&] { data::generate(request, file(name)); }).empty() ? 0 : 6);
     }
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     std::error_code none;
@@ -260,9 +252,8 @@ TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
       [](const fs::path& shard) { fs::remove(shard); },
       [](const fs::path& shard) { fs::resize_file(shard, 1000); },
       [](const fs::path& shard) {
-        std::string bytes = read_file(shard);
-        bytes[bytes.size() / 2] ^= 1;
-        write_file(shard, bytes);
+        const std::string bytes = read_file(shard);
+        write_file(shard, flipped(bytes, bytes.size() / 2, 1));
       },
       [](const fs::path& shard) {
         write_file(shard.parent_path() / "manifest.jsonl",
@@ -464,7 +455,8 @@ TEST_F(DatasetStore, FilesThatAreNotDataSetsAreDataErrors) {
   write_file(file("text.h5"), std::string_view("not HDF5"));
   write_file(file("shard.h5"), data::hdf5_bytes({{"/u0", {1}, std::vector<float>{1}}}, "{\"samples\":1}"));
   write_file(file("empty.h5"), std::string_view());
-  for (const char* name : {"missing.h5", "text.h5", "shard.h5", "empty.h5"}) {
+  EXPECT_THROW(data::read_dataset(file("empty.h5")), DataError);
+  for (const char* name : {"missing.h5", "text.h5", "shard.h5"}) {
     EXPECT_THROW(data::read_dataset(file(name)), DataError) << name;
     EXPECT_THROW(data::verify_dataset(file(name)), DataError) << name;
   }
@@ -493,9 +485,7 @@ TEST_F(DatasetStore, NoMutationIsReadOrCrashes) {
     }
     ASSERT_THROW(data::Hdf5Contents(bytes, "mutated"), DataError) << trial << " at " << at;
   }
-  std::string flipped = good;
-  flipped[good.size() - 100] ^= 16;
-  for (const std::string& bytes : {flipped, good.substr(0, good.size() - 1)}) {
+  for (const std::string& bytes : {flipped(good, good.size() - 100, 16), good.substr(0, good.size() - 1)}) {
     write_file(file("bad.h5"), bytes);
     EXPECT_THROW(data::read_dataset(file("bad.h5")), DataError);
     EXPECT_EQ("file", failed(file("bad.h5")));

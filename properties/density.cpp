@@ -2,6 +2,8 @@
 // periodic and nothing is padded, or where its quadrature knows the ends of the domain, and the query's own cell keeps
 // its value on any grid.
 
+#include "operators/density.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,7 +16,6 @@
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "explainers/operator_shap.hpp"
-#include "operators/density.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
@@ -61,7 +62,8 @@ FieldBatch wave(const Domain& domain) {
 
 /// How far densities of one field on two grids are apart at the points of the coarse one, which the fine one has too,
 /// relative to their size.
-double drift(const Operator& op, const Domain& coarse, const Domain& fine) {
+double drift(const Operator& op, const Domain& coarse = Domain::unit({128}),
+             const Domain& fine = Domain::unit({1024})) {
   const FieldBatch few = op.apply(wave(coarse)), many = op.apply(wave(fine));
   double difference = 0, size = 0;
   for (std::int64_t point = 0; point < coarse.points(); ++point) {
@@ -71,7 +73,6 @@ double drift(const Operator& op, const Domain& coarse, const Domain& fine) {
   }
   return std::sqrt(difference / size);
 }
-double drift(const Operator& op) { return drift(op, Domain::unit({128}), Domain::unit({1024})); }
 
 TEST(Density, DoesNotDriftWithTheGridOnAPeriodicDomainWithoutPadding) {
   // Sums over a period of smooth functions; what is left are waves beyond the grid that the activations make.

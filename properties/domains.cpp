@@ -57,9 +57,7 @@ Domain random_triangulation(Rng& rng) {
       points.push_back((j + (inner ? rng.uniform(-0.2, 0.2) : 0)) / ny);
       if (i == nx || j == ny) continue;
       const std::int64_t corner = i * (ny + 1) + j;
-      for (const std::int64_t point :
-           {corner, corner + ny + 1, corner + 1, corner + 1, corner + ny + 1, corner + ny + 2})
-        cells.push_back(point);
+      cells.insert(cells.end(), {corner, corner + ny + 1, corner + 1, corner + 1, corner + ny + 1, corner + ny + 2});
     }
   }
   return Domain::mesh(Mesh::of_cells(2, std::move(points), std::move(cells)));
@@ -68,8 +66,7 @@ Domain random_triangulation(Rng& rng) {
 Domain random_line(Rng& rng) {
   std::vector<double> points = {rng.uniform(-1, 1)};
   std::vector<std::int64_t> cells;
-  const std::int64_t edges = 1 + static_cast<std::int64_t>(rng.below(12));
-  for (std::int64_t edge = 0; edge < edges; ++edge) {
+  for (std::int64_t edge = 0, edges = 1 + static_cast<std::int64_t>(rng.below(12)); edge < edges; ++edge) {
     points.push_back(points.back() + rng.uniform(0.1, 1));
     cells.insert(cells.end(), {edge, edge + 1});
   }
@@ -96,11 +93,10 @@ class SquaredIntegral final : public Operator {
 
   FieldBatch apply(const FieldBatch& inputs) const override {
     FieldBatch outputs = FieldBatch::zeros(inputs.domain, inputs.batch, 1);
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+    for (std::int64_t b = 0; b < inputs.batch; ++b)
       for (std::int64_t point = 0; point < inputs.domain.points(); ++point)
         outputs.field(b)[static_cast<std::size_t>(point)] =
             factor(inputs.domain, point) * std::pow(whole(inputs, b), 2);
-    }
     return outputs;
   }
 
@@ -110,10 +106,9 @@ class SquaredIntegral final : public Operator {
     Gradient found{.values = values_at(inputs, query), .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, 2)};
     const auto points = static_cast<std::size_t>(inputs.domain.points());
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      for (std::size_t i = 0; i < 2 * points; ++i) {
+      for (std::size_t i = 0; i < 2 * points; ++i)
         found.gradient.field(b)[i] = 2 * factor(inputs.domain, query.point) * whole(inputs, b) * weight(i / points) *
                                      inputs.domain.volume(static_cast<std::int64_t>(i % points));
-      }
     }
     return found;
   }
@@ -161,16 +156,14 @@ TEST(Domains, ATriangulationIntegratesLinearFunctionsExactly) {
 
 TEST(Domains, AStrideKeepsTheCoordinatesOfItsPoints) {
   for_all_streams([](Rng& rng) {
-    const auto kind = rng.below(3);
     const int points = 4 * (1 + static_cast<int>(rng.below(8)));
-    const Axis fine = kind == 0   ? Axis::ring(points, 2, -1)
-                      : kind == 1 ? Axis::nodes(points, 2, -1)
-                                  : Axis::cells(points, 2, -1);
-    for (const int stride : {1, 2, 4}) {
-      const Axis coarse = fine.strided(stride);
-      RC_ASSERT(coarse.points == points / stride);
-      for (int index = 0; index < coarse.points; ++index)
-        RC_ASSERT(mismatch(fine.coordinate(stride * index), coarse.coordinate(index), rounding(8, 2)) == "");
+    for (const Axis& fine : {Axis::ring(points, 2, -1), Axis::nodes(points, 2, -1), Axis::cells(points, 2, -1)}) {
+      for (const int stride : {1, 2, 4}) {
+        const Axis coarse = fine.strided(stride);
+        RC_ASSERT(coarse.points == points / stride);
+        for (int index = 0; index < coarse.points; ++index)
+          RC_ASSERT(mismatch(fine.coordinate(stride * index), coarse.coordinate(index), rounding(8, 2)) == "");
+      }
     }
   });
 }
@@ -202,8 +195,7 @@ TEST(Domains, CellCentresAndEndsAreWhereTheyAreDefined) {
   EXPECT_DOUBLE_EQ(1.0, Axis::nodes(5).coordinate(4));
   EXPECT_DOUBLE_EQ(0.125, Axis::nodes(5).length(0)) << "half an interval at an end";
   EXPECT_DOUBLE_EQ(0.25, Axis::nodes(5).length(1));
-  EXPECT_DOUBLE_EQ(0.5, Axis::nodes(6, 1.25).strided(2).length(2))
-      << "the last point also owns what the stride left out";
+  EXPECT_DOUBLE_EQ(0.5, Axis::nodes(6, 1.25).strided(2).length(2)) << "the last point also owns what a stride left out";
   EXPECT_EQ(0, Axis::ring(10).nearest(0.97)) << "around the end of a period";
   EXPECT_EQ(9, Axis::nodes(10).nearest(0.97));
   EXPECT_EQ("grid 4 x 2: x: 4 points on [0, 1), periodic; y: 2 points on [0, 1], in the middle of cells",
@@ -400,11 +392,11 @@ TEST(Meshes, BlocksAreThoseOfTheBoundingBoxThatHoldPoints) {
     }
     for (std::int64_t point = 0; point < domain.points(); ++point) {
       const std::vector<double> at = domain.position(point);
-      std::vector<int> index;
-      for (std::size_t axis = 0; axis < at.size(); ++axis)
-        index.push_back(std::min(per_axis - 1, static_cast<int>(std::floor(
-                                                   per_axis * ((at[axis] - low[axis]) / (high[axis] - low[axis]))))));
-      const int expected = domain.dimension() == 1 ? index[0] : per_axis * index[1] + index[0];
+      int expected = 0;
+      for (std::size_t axis = at.size(); axis-- > 0;) {
+        const double share = (at[axis] - low[axis]) / (high[axis] - low[axis]);
+        expected = per_axis * expected + std::min(per_axis - 1, static_cast<int>(std::floor(per_axis * share)));
+      }
       const int player = partition.player_of[static_cast<std::size_t>(point)];
       RC_ASSERT(of_mesh.of_player[static_cast<std::size_t>(player)] == expected);
     }

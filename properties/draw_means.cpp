@@ -136,11 +136,10 @@ TEST(DrawMeans, WorkForThousandsOfPlayers) {
     std::vector<double> weights(static_cast<std::size_t>(players));
     for (double& weight : weights) weight = rng.normal();
     const auto game = games::additive_game(weights, 3);
-    for (const char* name :
-         {"kernel_shap_unbiased", "kernel_shap_unbiased_centred", "kernel_shap_unbiased_paired", "msr"}) {
-      const Attribution found = attribute(estimators::find(name), *game, {200}, 1);
+    for (const DrawMean& studied : draw_means) {
+      const Attribution found = attribute(estimators::find(studied.name), *game, {200}, 1);
       EXPECT_LE(found.distinct, 200);
-      EXPECT_EQ("", mismatch(0, found.efficiency_gap(), rounding(1e6, 4096))) << name;
+      EXPECT_EQ("", mismatch(0, found.efficiency_gap(), rounding(1e6, 4096))) << studied.name;
     }
   }
 }
@@ -193,7 +192,7 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
       kernel_moment += probability * r * r * length;
     }
     if (studied.mass == SizeMass::shapley_kernel) {
-      EXPECT_EQ("", mismatch(4 * std::pow(harmonic(players - 1), 2) * kernel_moment, second_moment,
+      EXPECT_EQ("", mismatch(4 * std::pow(harmonic_number(players - 1), 2) * kernel_moment, second_moment,
                              rounding(4096, second_moment)));
     }
     const std::vector<double> equal(players, solved.share());
@@ -233,7 +232,7 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
     found.add(static_cast<double>(draws) * squared_distance(one.values, solved.shapley));
   }
   // Next order: a few times n/m, here 1 %.
-  const double expected = 4 * std::pow(harmonic(players - 1), 2) * moment;
+  const double expected = 4 * std::pow(harmonic_number(players - 1), 2) * moment;
   EXPECT_EQ("", mismatch(expected, found.mean(),
                          Tolerance{sampling(found.error()).bound + 4.0 * players / draws * expected, "sampling"}));
 }

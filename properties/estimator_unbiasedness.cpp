@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "estimators/registry.hpp"
 #include "estimators/stratified.hpp"
 #include "estimators/svarm.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/every_sample.hpp"
@@ -57,8 +59,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllOrderingsIsTheShapleyValue) {
       const auto listed = [&](std::int64_t index, std::span<int> ordering) {
         std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin());
       };
-      const auto found =
-          mean_marginal_contributions(counted, unit, static_cast<std::int64_t>(orderings.size()), listed);
+      const auto found = mean_marginal_contributions(counted, unit, std::ssize(orderings), listed);
       RC_ASSERT(mismatch(textbook_shapley_values(table), found.values,
                          rounding(static_cast<double>(orderings.size()), table.scale())) == "");
     });
@@ -70,9 +71,7 @@ TEST(EstimatorUnbiasedness, OneOrderingGivesItsMarginalContributions) {
   const auto game = games::table_game(3, {1, 2, 4, 8, 16, 32, 64, 128});
   CountedGame counted(*game, {8});
   const auto listed = [](std::int64_t, std::span<int> ordering) {
-    ordering[0] = 2;
-    ordering[1] = 0;
-    ordering[2] = 1;
+    std::ranges::copy(std::vector{2, 0, 1}, ordering.begin());
   };
   const auto forward = mean_marginal_contributions(counted, OrderingUnit::single, 1, listed);
   EXPECT_EQ((std::vector<double>{16, 96, 15}), forward.values);
@@ -128,9 +127,8 @@ TEST(EstimatorUnbiasedness, ALargerSampleOfOrderingsBeginsWithTheSmallerOne) {
 /// Every sequence of uniform choices that an estimator can make, one a run: a number whose digits count through them.
 class EveryOutcome {
  public:
-  EveryOutcome() = default;
-  /// Only these choices of a run vary, the others are always the first thing there is.
-  explicit EveryOutcome(std::set<std::size_t> varying) : varying_(std::move(varying)) {}
+  /// Only these choices of a run vary, if any are named. The others are always the first thing there is.
+  explicit EveryOutcome(std::optional<std::set<std::size_t>> varying = {}) : varying_(std::move(varying)) {}
 
   UniformChoices choices(int players) {
     return {.below = [this](std::uint64_t bound) { return choose(bound); },
@@ -149,16 +147,16 @@ class EveryOutcome {
   }
 
   /// Σ P(outcome)·estimate(outcome), [n]. The estimate is made from the choices.
-  template <typename Estimate>
-  std::vector<double> mean(std::size_t players, const Estimate& estimate) {
-    std::vector<double> sum(players, 0.0);
+  std::vector<double> mean(const auto& estimate) {
+    std::vector<double> sum;
     double all = 0;
     do {
       place_ = 0;
       const std::vector<double> values = estimate();
       double probability = 1;
       for (const Digit& digit : digits_) probability /= static_cast<double>(digit.bound);
-      for (std::size_t i = 0; i < players; ++i) sum[i] += probability * values[i];
+      sum.resize(values.size());
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += probability * values[i];
       all += probability;
       ++outcomes;
     } while (advance());
@@ -201,7 +199,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
     const auto estimate = [&, players = players, draws = draws] {
       return stratified_means(counted, draws, every.choices(players - 1)).values;
     };
-    const std::vector<double> mean = every.mean(static_cast<std::size_t>(players), estimate);
+    const std::vector<double> mean = every.mean(estimate);
     EXPECT_EQ(static_cast<std::size_t>(outcomes), every.outcomes);
     const Table table = as_table(*game);
     EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean, rounding(outcomes, table.scale())))
@@ -219,7 +217,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
     CountedGame counted(*game, {16});
     const std::vector<std::int64_t> counts = {0, 0, draws, 0, 0};
     EveryOutcome every;
-    const auto mean = every.mean(4, [&] { return svarm_means(counted, counts, every.choices(4)).values; });
+    const auto mean = every.mean([&] { return svarm_means(counted, counts, every.choices(4)).values; });
     EXPECT_EQ(static_cast<std::size_t>(24 * 24 * std::pow(6, draws)), every.outcomes);
     EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
                            rounding(static_cast<double>(every.outcomes), table.scale())))
@@ -240,7 +238,7 @@ TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   std::vector<double> mean(5, 0.0);
   const auto add = [&](double times, const std::set<std::size_t>& varying, std::size_t outcomes) {
     EveryOutcome every(varying);
-    const auto part = every.mean(5, [&] { return svarm_means(counted, counts, every.choices(5)).values; });
+    const auto part = every.mean([&] { return svarm_means(counted, counts, every.choices(5)).values; });
     EXPECT_EQ(outcomes, every.outcomes);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += times * part[i];
   };

@@ -22,6 +22,7 @@
 #include "games/cell_mask_game.hpp"
 #include "metrics/registry.hpp"
 #include "runs/results.hpp"
+#include "support/operator_inputs.hpp"
 #include "support/run_folder.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
@@ -63,10 +64,9 @@ double input_as_density(double value, double, double, int) { return value; }
 data::Dataset small_data() {
   data::Dataset data;
   data.pde = "burgers1d";
-  data.inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1);
   data.content_hash = "0";
   Rng rng(3, "evaluation test");
-  for (double& value : data.inputs.values) value = rng.normal();
+  data.inputs = random_field(Domain::unit({32}), 1, rng, 4);
   data.targets = WeightedMeanOperator(0.5).apply(data.inputs);
   data.split = {data::Split::train, data::Split::validation, data::Split::test, data::Split::test};
   data.resolution_slot = {0, 1, 0, 1};
@@ -97,10 +97,9 @@ class EvaluateTest : public RunFolder {
                           .settings = settings,
                           .seed = seed,
                           .identity = identity},
-                         run_);
+                         folder_);
   }
 
-  const fs::path& run_ = folder_;
   WeightedMeanOperator backbone_{0.5};
   std::shared_ptr<const methods::Method> explainer_method_ = method(input_as_density);
   data::Dataset data_ = small_data();
@@ -108,7 +107,7 @@ class EvaluateTest : public RunFolder {
 
 TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   run();
-  const runs::Results results = runs::read_results(run_);
+  const runs::Results results = runs::read_results(folder_);
   // Two resolutions × two inputs × (explainer, uniform, three methods), and two budgets of two sampling methods on one
   // input at n = 8.
   EXPECT_EQ(2u * 2u * 5u + 4u, results.attributions.size());
@@ -146,7 +145,7 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
 
 // The programs are lines of shell: one gives every player 0, the other ends at once.
 TEST_F(EvaluateTest, GivesProgramsRowsAndSaysWhyTheyDidNotFinish) {
-  const fs::path programs = run_ / "programs";
+  const fs::path programs = folder_ / "programs";
   const auto program = [&](const std::string& name, const std::string& script) {
     write_file(programs / name / "peer.sh", script);
     write_file(programs / name / "plugin.toml", "name = '" + name + "'\ncommand = ['sh', 'peer.sh']\n");
@@ -162,10 +161,10 @@ TEST_F(EvaluateTest, GivesProgramsRowsAndSaysWhyTheyDidNotFinish) {
   evaluation::EvaluationSettings settings = small_settings();
   settings.resolutions = {8};
   settings.methods = {"permutation", lazy, program("ends", "exit 3")};
-  evaluation::evaluate({.backbone = backbone_, .data = data_, .settings = settings, .seed = 5}, run_);
+  evaluation::evaluate({.backbone = backbone_, .data = data_, .settings = settings, .seed = 5}, folder_);
   std::vector<std::string> ends_reasons;
   int lazy_rows = 0;
-  for (const runs::AttributionRow& row : runs::read_results(run_).attributions) {
+  for (const runs::AttributionRow& row : runs::read_results(folder_).attributions) {
     if (row.method == "peer:lazy") {
       ++lazy_rows;
       EXPECT_EQ(1, row.scores["nrmse"].value) << row.scores["nrmse"].why;  // the error of 0 is all of the reference
@@ -185,7 +184,7 @@ TEST_F(EvaluateTest, ScoresExplainersOnGridsThatNoTrainingInputHad) {
   evaluation::EvaluationSettings settings = small_settings();
   settings.unseen = {12};
   run(settings);
-  const runs::Results results = runs::read_results(run_);
+  const runs::Results results = runs::read_results(folder_);
   int unseen = 0;
   for (const runs::AttributionRow& row : results.attributions) {
     if (row.players != 12) continue;
@@ -200,7 +199,7 @@ TEST_F(EvaluateTest, ScoresExplainersOnGridsThatNoTrainingInputHad) {
 
 TEST_F(EvaluateTest, TellsHowFarItsExplainerDrifts) {
   run();
-  const runs::Results results = runs::read_results(run_);
+  const runs::Results results = runs::read_results(folder_);
   ASSERT_EQ(1u, results.drifts.size());
   const runs::DriftRow& row = results.drifts.front();
   EXPECT_EQ(std::vector<int>{8}, row.shape);
@@ -231,28 +230,28 @@ TEST_F(EvaluateTest, DoesNotTakeOverUnitsOfAnotherIdentity) {
   };
   EXPECT_THROW(evaluate_with(stopping, 6), Stopped);
   evaluate_with(backbone_, 5);
-  const std::string after_another = read_file(run_ / "attributions.jsonl");
-  fs::remove_all(run_);
+  const std::string after_another = read_file(folder_ / "attributions.jsonl");
+  fs::remove_all(folder_);
   evaluate_with(backbone_, 5);
-  EXPECT_EQ(read_file(run_ / "attributions.jsonl"), after_another);
+  EXPECT_EQ(read_file(folder_ / "attributions.jsonl"), after_another);
 }
 
 TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   run();
-  const std::string whole = read_file(run_ / "attributions.jsonl");
-  fs::remove_all(run_);
+  const std::string whole = read_file(folder_ / "attributions.jsonl");
+  fs::remove_all(folder_);
 
   // The first two units (n = 8) need few calls; the third is stopped in the middle.
   const StoppingOperator stopping(70);
   EXPECT_THROW(run(stopping), Stopped);
   // What is finished so far is whole resolutions: both inputs at n = 8, nothing at n = 32.
-  const runs::Results finished = runs::read_results(run_);
+  const runs::Results finished = runs::read_results(folder_);
   EXPECT_EQ(2u * 5u + 4u, finished.attributions.size());
   for (const runs::AttributionRow& row : finished.attributions) EXPECT_EQ(8, row.players);
-  EXPECT_FALSE(fs::is_empty(run_ / "units"));
+  EXPECT_FALSE(fs::is_empty(folder_ / "units"));
   run();
-  EXPECT_EQ(whole, read_file(run_ / "attributions.jsonl"));
-  EXPECT_FALSE(fs::exists(run_ / "units"));
+  EXPECT_EQ(whole, read_file(folder_ / "attributions.jsonl"));
+  EXPECT_FALSE(fs::exists(folder_ / "units"));
 }
 
 /// Of the linear operator below: a cell's value is its share of the mean.
@@ -261,10 +260,9 @@ double true_density(double value, double x, double query, int) {
 }
 
 evaluation::HeldOutPlan plan(const Operator& op, bool any_query) {
-  FieldBatch inputs = FieldBatch::zeros(Domain::unit({32}), 5, 1);
   Rng rng(3, "held-out test");
-  for (double& value : inputs.values) value = rng.normal();
-  return {.op = op, .inputs = inputs, .resolutions = {4, 8}, .any_query = any_query};
+  return {
+      .op = op, .inputs = random_field(Domain::unit({32}), 1, rng, 5), .resolutions = {4, 8}, .any_query = any_query};
 }
 
 TEST(HeldOut, GivesTheTrueDensityNoErrorAtAnyQuery) {

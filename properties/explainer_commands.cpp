@@ -26,11 +26,10 @@ class ExplainerCommands : public OneRun<&profile> {
   /// So many waves on so many points, with an axis for the channel or without.
   std::string waves(std::int64_t count, std::int64_t points, bool channel = false) const {
     std::vector<double> values;
-    for (std::int64_t wave = 0; wave < count; ++wave) {
+    for (std::int64_t wave = 0; wave < count; ++wave)
       for (std::int64_t point = 0; point < points; ++point)
         values.push_back(std::sin(2 * std::numbers::pi * static_cast<double>(point) / static_cast<double>(points) +
                                   static_cast<double>(wave)));
-    }
     std::vector<std::int64_t> shape = {count, points};
     if (channel) shape.insert(shape.begin() + 1, 1);
     data::write_npy(path("waves.npy"), {shape, data::Dtype::float64, values});

@@ -2,6 +2,8 @@
 // reference, costs are counted alike, and letters can be read wherever a panel stands. Logarithmic axes can be read:
 // whatever their range, they have a tick in it.
 
+#include "reporting/figures.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +20,6 @@
 #include "core/file.hpp"
 #include "reporting/amortisation.hpp"
 #include "reporting/axes.hpp"
-#include "reporting/figures.hpp"
 #include "reporting/gnuplot.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/page_parts.hpp"
@@ -126,11 +127,8 @@ TEST(Figures, HaveALegendWhoseEntriesLookDifferentAndAreDrawnSo) {
       if (!figure.missing.empty()) continue;
       std::set<std::pair<std::string, Look>> seen;
       for (const LegendEntry& entry : figure.legend) {
-        EXPECT_TRUE(seen.insert({entry.bar    ? "bar"
-                                 : entry.line ? "line"
-                                              : "point",
-                                 {entry.color, entry.dash}})
-                        .second)
+        const std::string shape = entry.bar ? "bar" : entry.line ? "line" : "point";
+        EXPECT_TRUE(seen.insert({shape, {entry.color, entry.dash}}).second)
             << kind.name << " on " << where << ": " << entry.label << " looks like another entry";
         const std::string line = entry.color + " " + (entry.dash.empty() ? "solid" : "(" + entry.dash + ")");
         const bool drawn =
@@ -343,11 +341,6 @@ std::vector<double> ticks_of(const std::string& commands) {
   return ticks;
 }
 
-/// The labels of the ticks: "2 ms".
-std::vector<std::string> labels_of(const std::string& commands) {
-  return found_by(std::regex("'([^']+)' [^,)]+"), commands);
-}
-
 constexpr const char* raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹", "⁻"};
 
 /// "2·10⁻³", and not "10".
@@ -369,7 +362,7 @@ double value_of(std::string label) {
 /// Plain decimals from 0.001 to 1000, powers of ten for the whole axis where a tick is outside.
 void expect_one_notation(const std::string& commands) {
   const std::vector<double> ticks = ticks_of(commands);
-  const std::vector<std::string> labels = labels_of(commands);
+  const std::vector<std::string> labels = found_by(std::regex("'([^']+)' [^,)]+"), commands);
   const bool outside = std::ranges::any_of(ticks, [](double tick) {
     return tick != 0 && (std::abs(tick) < 0.001 * (1 - 1e-9) || std::abs(tick) > 1000 * (1 + 1e-9));
   });
@@ -445,14 +438,9 @@ TEST(LinearAxis, HasRoundTicksInOneNotation) {
 
 TEST(LinearAxis, TakesAnyNumbers) {
   const double infinity = std::numeric_limits<double>::infinity(), largest = std::numeric_limits<double>::max();
-  for (const std::vector<double>& values : {std::vector<double>{},
-                                            {0, 0},
-                                            {5},
-                                            {-infinity, 1, 2},
-                                            {infinity},
-                                            {-largest, largest},
-                                            {5e-324},
-                                            {1, 1 + 1e-15}}) {
+  const std::vector<std::vector<double>> all = {
+      {}, {0, 0}, {5}, {-infinity, 1, 2}, {infinity}, {-largest, largest}, {5e-324}, {1, 1 + 1e-15}};
+  for (const std::vector<double>& values : all) {
     const std::string commands = reporting::linear_axis("y", values);
     EXPECT_GE(ticks_of(commands).size(), 2u) << commands;
     EXPECT_EQ(0u, count(commands, "inf") + count(commands, "nan")) << commands;

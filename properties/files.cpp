@@ -40,8 +40,7 @@ class Files : public RunFolder {
   std::set<std::string> listing() const { return names_in(folder_); }
   static void expect_reason(const std::string& said) { EXPECT_TRUE(said != "" && !has(said, "Success")) << said; }
   /// 4 for an unfit environment that is told with these words, 1 for other words, 2 for another error of ours.
-  template <typename Work>
-  static int failure(const Work& work, const char* words = "") {
+  static int failure(const auto& work, const char* words = "") {
     try {
       work();
     } catch (const EnvironmentError& error) {
@@ -52,8 +51,7 @@ class Files : public RunFolder {
     return 0;
   }
   /// The exit code of a process of its own that does the work.
-  template <typename Work>
-  static int in_child(const Work& work) {
+  static int in_child(const auto& work) {
     const pid_t child = fork();
     if (child == 0) _exit(work());
     int status = 0;
@@ -233,8 +231,7 @@ struct Ended {
   double seconds;
 };
 
-template <typename Work>
-Ended stopped(const fs::path& ready, const Work& work) {
+Ended stopped(const fs::path& ready, const auto& work) {
   const pid_t child = fork();
   if (child == 0) {
     stop_on_signals();

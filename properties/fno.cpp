@@ -1,6 +1,8 @@
 // The Fourier neural operator: what it has beyond the laws of architectures.cpp, and its options, each against what
 // neuraloperator computes with it.
 
+#include "operators/fno.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +18,6 @@
 #include "core/threads.hpp"
 #include "data/safetensors.hpp"
 #include "games/cell_mask_game.hpp"
-#include "operators/fno.hpp"
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"

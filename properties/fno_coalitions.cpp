@@ -93,8 +93,7 @@ Question random_question(Rng& rng) {
           .readout = random_readout(points, config.out_channels, rng)};
 }
 
-template <typename Property>
-void for_all_questions(const Property& property) {
+void for_all_questions(const auto& property) {
   for_all_streams([&property](Rng& rng) { property(random_question(rng), rng.below(1000)); });
 }
 
@@ -179,9 +178,8 @@ TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
     const operators::FnoCoalitions engines = engines_of(*network);
     const auto engine = engines.coalition_engine(question.input, question.baseline, question.players, question.readout);
     std::vector<double> parts(whole.size());
-    for (std::size_t first = 0, size = 1; first < parts.size(); first += size, size *= 3) {
+    for (std::size_t first = 0, size = 1; first < parts.size(); first += size, size *= 3)
       engine->values(question.coalitions, first, std::span(parts).subspan(first, std::min(size, parts.size() - first)));
-    }
     RC_ASSERT(error(whole, parts) < 1e-12);
   });
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -40,8 +41,8 @@
 namespace opshap {
 namespace {
 
+using estimators::shapley_values_of_table;
 using golden::cases;
-using golden::cases_with;
 using golden::Json;
 using golden::numbers;
 using golden::title;
@@ -57,17 +58,17 @@ std::vector<int> members(const Coalitions& coalitions, std::size_t row) {
 }
 
 TEST(ShapiqExactComputer, AgreesWithTheEnumeration) {
-  for (const Json& entry : cases_with("exact", "values")) {
+  for (const Json& entry : cases("exact", "values")) {
     const std::vector<double> table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
     const Tolerance tolerance = enumerated(entry.at("players").get<int>(), largest(table));
-    const std::vector<double> ours = estimators::shapley_values_of_table(table);
+    const std::vector<double> ours = shapley_values_of_table(table);
     EXPECT_EQ("", mismatch(expected, ours, tolerance)) << title(entry);
     EXPECT_EQ("", mismatch(numbers(entry.at("shapiq")), ours, tolerance)) << title(entry);
   }
 }
 
 TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
-  const std::vector<Json> sums = cases_with("exact", "terms");
+  const std::vector<Json> sums = cases("exact", "terms");
   EXPECT_EQ(1u, sums.size());
   for (const Json& entry : sums) {
     const int players = entry.at("players").get<int>();
@@ -82,8 +83,7 @@ TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
     const auto game = games::unanimity_sum(players, terms);
     const std::vector<double> expected = numbers(entry.at("shapley_values"));
     EXPECT_EQ("", mismatch(expected, game->shapley_values(), enumerated(players, scale)));
-    EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(as_table(*game).values),
-                           enumerated(players, scale)));
+    EXPECT_EQ("", mismatch(expected, shapley_values_of_table(as_table(*game).values), enumerated(players, scale)));
   }
 }
 
@@ -96,7 +96,7 @@ class Rows final : public Game {
         empty_(entry.at("empty").get<double>()) {
     const Coalitions stored = golden::coalitions(players(), entry.at("coalitions"));
     const std::vector<double> weights = numbers(entry.at("weights")), values = numbers(entry.at("values"));
-    std::vector<std::size_t> order(stored.size());
+    order.resize(stored.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t row) { return weights[row]; });
     for (const std::size_t row : order) {
@@ -133,8 +133,9 @@ class Rows final : public Game {
   }
 
   estimators::CoalitionSample sample;
-  double gain;                ///< v(N) − v(∅)
-  std::vector<double> gains;  ///< v(S) − v(∅) of each row
+  double gain;                     ///< v(N) − v(∅)
+  std::vector<double> gains;       ///< v(S) − v(∅) of each row
+  std::vector<std::size_t> order;  ///< which one of the case's rows each row is
 
  private:
   double empty_;
@@ -162,14 +163,14 @@ TEST(ShapiqKernelShap, AtFullBudgetIsExact) {
     ++found;
     const Rows rows(entry);
     const std::vector<double> table = as_table(rows).values;
-    EXPECT_EQ("", mismatch(numbers(entry.at("constrained")), estimators::shapley_values_of_table(table),
+    EXPECT_EQ("", mismatch(numbers(entry.at("constrained")), shapley_values_of_table(table),
                            enumerated(rows.players(), largest(table))));
   }
   EXPECT_EQ(3, found);
 }
 
 TEST(ShapiqLeverageShap, AgreesOnTheSameRows) {
-  const std::vector<Json> with_rows = cases_with("leverage_shap", "coalitions");
+  const std::vector<Json> with_rows = cases("leverage_shap", "coalitions");
   EXPECT_EQ(4u, with_rows.size());
   for (const Json& entry : with_rows) {
     const std::vector<double> expected = numbers(entry.at("shapiq"));
@@ -179,7 +180,7 @@ TEST(ShapiqLeverageShap, AgreesOnTheSameRows) {
 
 TEST(ShapiqLeverageShap, TakesAsManyCoalitionsOfEachSize) {
   int compared = 0;
-  for (const Json& entry : cases_with("leverage_shap", "per_size")) {
+  for (const Json& entry : cases("leverage_shap", "per_size")) {
     const auto expected = entry.at("per_size").get<std::vector<std::int64_t>>();
     // Without a coalition of some size nothing is known of it; ours takes one, or refuses.
     if (std::ranges::count(expected, 0) != 0) continue;
@@ -269,14 +270,8 @@ TEST(ShapiqRegressionMsr, TakesTheSameParts) {
       const std::vector<double> theirs = numbers(entry.at("predictions"));
       const Coalitions stored = golden::coalitions(players, entry.at("coalitions"));
       EXPECT_EQ("", mismatch(theirs, trees.values(stored), single(rounds, largest(theirs)))) << title(entry);
-      std::map<std::vector<std::uint64_t>, double> by_row;
-      for (std::size_t row = 0; row < stored.size(); ++row)
-        by_row[{stored.row(row).begin(), stored.row(row).end()}] = theirs[row];
       const double empty = entry.at("empty_prediction").get<double>();
-      for (std::size_t row = 0; row < rows.gains.size(); ++row) {
-        const auto members = rows.sample.coalitions.row(row);
-        predictions.push_back(by_row.at({members.begin(), members.end()}) - empty);
-      }
+      for (const std::size_t row : rows.order) predictions.push_back(theirs[row] - empty);
       predictions.push_back(entry.at("grand_prediction").get<double>() - empty);
     } else {
       Coalitions coalitions = rows.sample.coalitions;
@@ -344,11 +339,9 @@ Vector fractions(const Json& texts) {
 }
 
 std::unique_ptr<SolvedGame> closed_form_game(const std::string& name, const Json& parameters) {
-  if (name == "cube")
-    return games::polynomial_of_measure(games::Measure(fractions(parameters.at("weights"))), {0, 0, 0, 1});
-  if (name == "product")
-    return games::bilinear_game({{games::Measure(fractions(parameters.at("weights"))),
-                                  games::Measure(fractions(parameters.at("other_weights")))}});
+  const auto measure = [&](const char* key) { return games::Measure(fractions(parameters.at(key))); };
+  if (name == "cube") return games::polynomial_of_measure(measure("weights"), {0, 0, 0, 1});
+  if (name == "product") return games::bilinear_game({{measure("weights"), measure("other_weights")}});
   if (name == "powers") {
     Vector cells = fractions(parameters.at("weights"));
     for (double& cell : cells) cell = std::log1p(cell);
@@ -373,7 +366,7 @@ TEST(ClosedForms, AreOursInRationalsAndWhatEnumerationGives) {
     const Vector table = numbers(entry.at("values"));
     ++tables;
     EXPECT_EQ("", mismatch(table, as_table(*game).values, rounding(operations, largest(table)))) << title(entry);
-    EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(table), rounding(operations, largest(table))))
+    EXPECT_EQ("", mismatch(expected, shapley_values_of_table(table), rounding(operations, largest(table))))
         << title(entry);
   }
   EXPECT_GE(tables, 8);
@@ -390,9 +383,12 @@ TEST(KernelLaw, HasTheProbabilitiesOfManyPlayers) {
 }
 
 /// f on the diagonal a = (t, ..., t), by its gradient there.
-class DiagonalGame : public Game, public Extension {
+class DiagonalGame final : public Game, public Extension {
  public:
-  explicit DiagonalGame(const Json& entry) : gain_(entry.at("gain").get<double>()) {}
+  using Gradient = std::function<Vector(double t)>;
+  DiagonalGame(double gain, const Gradient& gradient)
+      : players_(static_cast<int>(gradient(0).size())), gain_(gain), gradient_(gradient) {}
+  int players() const override { return players_; }
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     Vector result;
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
@@ -407,55 +403,44 @@ class DiagonalGame : public Game, public Extension {
   std::vector<double> gradients(std::span<const double> points) const override {
     Vector result;
     for (const double t : nodes_of_diagonal("golden", points, players()))
-      for (const double entry : gradient(t)) result.push_back(entry);
+      for (const double entry : gradient_(t)) result.push_back(entry);
     return result;
   }
 
  private:
-  virtual Vector gradient(double t) const = 0;
+  int players_;
   double gain_;
+  Gradient gradient_;
 };
 
-/// f(a) = c·a + (p·a)² + (q·a)³.
-class CubicGame final : public DiagonalGame {
- public:
-  explicit CubicGame(const Json& entry)
-      : DiagonalGame(entry), c_(numbers(entry.at("c"))), p_(numbers(entry.at("p"))), q_(numbers(entry.at("q"))) {}
-  int players() const override { return static_cast<int>(c_.size()); }
-
- private:
-  Vector gradient(double t) const override {
-    Vector result = c_;
+/// Of f(a) = c·a + (p·a)² + (q·a)³.
+DiagonalGame::Gradient cubic(const Vector& c, const Vector& p, const Vector& q) {
+  return [=](double t) {
+    Vector result = c;
     for (std::size_t i = 0; i < result.size(); ++i)
-      result[i] += 2 * sum(p_) * t * p_[i] + 3 * std::pow(sum(q_) * t, 2) * q_[i];
+      result[i] += 2 * sum(p) * t * p[i] + 3 * std::pow(sum(q) * t, 2) * q[i];
     return result;
-  }
-  Vector c_, p_, q_;
-};
+  };
+}
 
-/// f(a) = r·tanh(Wa + b) − r·tanh(b).
-class NetworkGame final : public DiagonalGame {
- public:
-  explicit NetworkGame(const Json& entry)
-      : DiagonalGame(entry), w_(entry.at("w")), b_(numbers(entry.at("b"))), r_(numbers(entry.at("r"))) {}
-  int players() const override { return static_cast<int>(w_.front().size()); }
-
- private:
-  Vector gradient(double t) const override {
-    Vector result(w_.front().size(), 0.0);
-    for (std::size_t unit = 0; unit < b_.size(); ++unit) {
-      const double slope = r_[unit] * (1 - std::pow(std::tanh(sum(w_[unit]) * t + b_[unit]), 2));
-      for (std::size_t i = 0; i < result.size(); ++i) result[i] += slope * w_[unit][i];
+/// Of f(a) = r·tanh(Wa + b) − r·tanh(b).
+DiagonalGame::Gradient network(const std::vector<Vector>& w, const Vector& b, const Vector& r) {
+  return [=](double t) {
+    Vector result(w.front().size(), 0.0);
+    for (std::size_t unit = 0; unit < b.size(); ++unit) {
+      const double slope = r[unit] * (1 - std::pow(std::tanh(sum(w[unit]) * t + b[unit]), 2));
+      for (std::size_t i = 0; i < result.size(); ++i) result[i] += slope * w[unit][i];
     }
     return result;
-  }
-  std::vector<Vector> w_;
-  Vector b_, r_;
-};
+  };
+}
 
 std::unique_ptr<Game> diagonal_game(const Json& entry) {
-  return entry.at("name") == "cubic" ? std::unique_ptr<Game>(new CubicGame(entry))
-                                     : std::make_unique<NetworkGame>(entry);
+  const auto of = [&entry](const char* key) { return numbers(entry.at(key)); };
+  return std::make_unique<DiagonalGame>(entry.at("gain").get<double>(),
+                                        entry.at("name") == "cubic"
+                                            ? cubic(of("c"), of("p"), of("q"))
+                                            : network(entry.at("w").get<std::vector<Vector>>(), of("b"), of("r")));
 }
 
 TEST(IntegratedGradients, AgreeWithTheQuadraturesOfNumpy) {
@@ -568,7 +553,7 @@ Tolerance of_exponentials(const Vector& values) { return rounding(1e3, largest(v
 TEST(BurgersEquation, HasTheValuesAndShapleyValuesOfMpmath) {
   const Json entry = operator_game("burgers", 10);
   const Vector table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
-  EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(table), rounding(64.0 * 10, largest(table))));
+  EXPECT_EQ("", mismatch(expected, shapley_values_of_table(table), rounding(64.0 * 10, largest(table))));
   const auto game = burgers(entry);
   EXPECT_EQ("", mismatch(table, as_table(*game).values, of_exponentials(table)));
   EXPECT_EQ("", mismatch(expected, attribute(estimators::find("exact"), *game, {0}, 1).values, of_exponentials(table)));

@@ -37,6 +37,8 @@ using peers::Ending;
 constexpr const char* hello =
     R"(echo '{"type":"hello","protocol":1,"name":"puppet","version":"1","needs":["values"]}' >&4; read -r task <&3; )";
 
+constexpr std::chrono::milliseconds a_moment(10);
+
 class HostilePeers : public Puppets {
  protected:
   /// An argument that no other process of this machine has: what a peer starts is found by it.
@@ -48,12 +50,10 @@ class HostilePeers : public Puppets {
     std::set<std::string> found;
     std::error_code failure;
     for (const auto& entry : fs::directory_iterator("/proc", failure)) {
-      try {
-        if (!fs::is_directory(entry.path() / "task", failure)) continue;
-        const std::string words = read_file(entry.path() / "cmdline");
-        if (words.find(marker()) != std::string::npos) found.insert(entry.path().filename());
-      } catch (const Error&) {  // it has ended meanwhile
-      }
+      if (!fs::is_directory(entry.path() / "task", failure)) continue;
+      std::string words;
+      refusal([&] { words = read_file(entry.path() / "cmdline"); });  // of one that has ended meanwhile
+      if (words.find(marker()) != std::string::npos) found.insert(entry.path().filename());
     }
     return found;
   }
@@ -61,7 +61,7 @@ class HostilePeers : public Puppets {
   bool all_gone() const {
     for (int wait = 0; wait < 300; ++wait) {
       if (left().empty()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::this_thread::sleep_for(a_moment);
     }
     return false;
   }
@@ -168,10 +168,8 @@ TEST_F(HostilePeers, AHostThatIsKilledTakesAllOfThemAlong) {
     failure(peer);
     _exit(0);
   }
-  for (int wait = 0; wait < 1000 && !is_there(ready); ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  for (int wait = 0; wait < 100 && left().size() < 3; ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int wait = 0; wait < 1000 && !is_there(ready); ++wait) std::this_thread::sleep_for(a_moment);
+  for (int wait = 0; wait < 100 && left().size() < 3; ++wait) std::this_thread::sleep_for(a_moment);
   EXPECT_GE(left().size(), 3u);
   kill(host, SIGKILL);
   waitpid(host, nullptr, 0);
@@ -205,11 +203,8 @@ TEST_F(HostilePeers, AFolderWithACircleOfLinksOrAnEndlessFileIsRead) {
 }
 
 TEST_F(HostilePeers, ASandboxHidesTheMachine) {
-  try {
-    peers::set_sandbox(true);
-  } catch (const EnvironmentError& error) {
-    GTEST_SKIP() << error.what();
-  }
+  const std::string missing = refusal<EnvironmentError>([] { peers::set_sandbox(true); });
+  if (!missing.empty()) GTEST_SKIP() << missing;
   const fs::path secret = folder_.parent_path() / ("opshap_secret_" + std::to_string(getpid())),
                  shown = folder_.parent_path() / ("opshap_shown_" + std::to_string(getpid()));
   write_file(secret, "secret");
@@ -245,9 +240,7 @@ std::string zero_game(const std::string& instead = "") {
 }
 
 TEST_F(PeerGames, AnswerInTheirOwnBatches) {
-  puppet(zero_game(), "role = 'game'\n");
-  write_file(folder_ / "plugin.toml", "name = 'puppet'\nrole = 'game'\ncommand = ['sh', 'peer.sh']\n");
-  const auto game = peers::peer_game(folder_);
+  const auto game = peers::peer_game(puppet_as("game", zero_game()));
   EXPECT_EQ(2, game->players());
   EXPECT_EQ("peer:puppet", game->path());
   EXPECT_EQ(nullptr, game->extension());
@@ -265,18 +258,14 @@ TEST_F(PeerGames, ThatFailSayHow) {
   };
   for (const auto& [instead, ending, text] : cases) {
     SCOPED_TRACE(instead);
-    puppet(zero_game(instead));
-    const char* seconds = ending == Ending::timeout ? "0.5" : "20";
-    write_file(folder_ / "plugin.toml", std::string("name = 'puppet'\nrole = 'game'\ncommand = ['sh', 'peer.sh']\n") +
-                                            "[limits]\nseconds = " + seconds + "\n");
-    const auto game = peers::peer_game(folder_);
-    try {
+    const std::string seconds = ending == Ending::timeout ? "0.5" : "20";
+    const auto game = peers::peer_game(puppet_as("game", zero_game(instead), "[limits]\nseconds = " + seconds + "\n"));
+    const Failed found = failure_of([&] {
       game->values(Coalitions(2, 2));
-      ADD_FAILURE() << "it answered";
-    } catch (const peers::Failure& error) {
-      EXPECT_EQ(peers::to_string(ending), peers::to_string(error.ending()));
-      EXPECT_TRUE(has(error.what(), text));
-    }
+      return Ending::ok;
+    });
+    EXPECT_EQ(peers::to_string(ending), peers::to_string(found.ending));
+    EXPECT_TRUE(has(found.text, text));
   }
 }
 
@@ -305,9 +294,7 @@ constexpr const char* on_lines = R"("dimension":1,"input_channels":1,"output_cha
 class PeerOperators : public Puppets {
  protected:
   std::unique_ptr<Operator> zero(const std::string& greeting) const {
-    puppet(zero_operator(greeting));
-    write_file(folder_ / "plugin.toml", "name = 'puppet'\nrole = 'operator'\ncommand = ['sh', 'peer.sh']\n");
-    return peers::peer_operator(folder_);
+    return peers::peer_operator(puppet_as("operator", zero_operator(greeting)));
   }
   static Scenario scenario(double shown) {
     FieldBatch input = FieldBatch::zeros(Domain::unit({4}), 1, 1);
@@ -354,12 +341,11 @@ TEST_F(PeerOperators, RefuseFieldsThatTheyDoNotTakeAndAreRefusedWithoutASize) {
   EXPECT_THROW(op->apply(FieldBatch::zeros(Domain::unit({4}), 1, 2)), InvalidArgument);
   EXPECT_THROW(op->apply(FieldBatch::zeros(Domain::unit({1 << 24}), 1, 1)), InvalidArgument);  // longer than a frame
   for (const char* greeting : {R"("dimension":3)", R"("dimension":1,"input_channels":0)", R"("dimension":"x")"}) {
-    try {
+    const Failed found = failure_of([&] {
       zero(greeting);
-      ADD_FAILURE() << greeting;
-    } catch (const peers::Failure& error) {
-      EXPECT_EQ(Ending::protocol_error, error.ending()) << error.what();
-    }
+      return Ending::ok;
+    });
+    EXPECT_EQ(Ending::protocol_error, found.ending) << greeting << found.text;
   }
 }
 

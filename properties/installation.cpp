@@ -50,8 +50,7 @@ TEST_F(Installation, MayBeMovedAndItsThreeFilesToo) {
   ended("cmake --install " OPSHAP_BINARY_DIR " --prefix " + installed + " && mv " + installed + " " + moved +
         " && mkdir " + flat + " && cp " + moved + "/bin/opshap $(find " + moved + "/lib -name 'libopshap*.so') " +
         flat);
-  data::write_npy(path("u.npy"),
-                  {.shape = {1, 16}, .dtype = data::Dtype::float64, .values = std::vector<double>(16, 0.5)});
+  data::write_npy(path("u.npy"), {{1, 16}, data::Dtype::float64, std::vector<double>(16, 0.5)});
   const std::string asked = " attribute --operator " + moved +
                             "/share/opshap/operators/burgers1d.safetensors --query 8 --json --input " + path("u.npy");
   ended(moved + "/bin/opshap" + asked);

@@ -11,10 +11,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
+#include "core/measured.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
@@ -47,16 +49,6 @@ CoalitionSample whole_kernel(int players) {
   return sample;
 }
 
-/// v(S) − v(∅) − sΔ/n for the rows.
-std::vector<double> centred_gains(const Table& table, const Coalitions& coalitions) {
-  std::vector<double> targets;
-  for (std::size_t row = 0; row < coalitions.size(); ++row) {
-    targets.push_back(table.values[coalitions.row(row)[0]] - table.empty() -
-                      table.gain() * coalitions.cardinality(row) / table.players);
-  }
-  return targets;
-}
-
 /// The rows √w_S (1_S − s/n), [m, n]: their pseudoinverse gives the solution, since they are orthogonal to 1.
 Eigen::MatrixXd dense_rows(const CoalitionSample& sample) {
   const int players = sample.coalitions.players();
@@ -82,12 +74,6 @@ struct Targets {
   Eigen::VectorXd right;
 };
 
-double harmonic(int n) {
-  double sum = 0;
-  for (int k = 1; k <= n; ++k) sum += 1.0 / k;
-  return sum;
-}
-
 // Charnes, Golany, Keane, Rousseau (1988): the Shapley value is the kernel-weighted least-squares fit of an additive
 // game with φ(N) = v(N).
 TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
@@ -95,7 +81,11 @@ TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
     const Table table = *rc::gen::suchThat(any_game(10), [](const Table& any) { return any.players >= 2; });
     const CoalitionSample sample = whole_kernel(table.players);
     const KernelRegression regression(sample.coalitions, sample.weights, "test");
-    std::vector<double> found = regression.fit(centred_gains(table, sample.coalitions));
+    std::vector<double> targets;  // v(S) − v(∅) − sΔ/n
+    for (std::size_t row = 0; row < sample.coalitions.size(); ++row)
+      targets.push_back(table.values[sample.coalitions.row(row)[0]] - table.empty() -
+                        table.gain() * sample.coalitions.cardinality(row) / table.players);
+    std::vector<double> found = regression.fit(targets);
     for (double& value : found) value += table.gain() / table.players;
     RC_ASSERT(mismatch(textbook_shapley_values(table), found, rounding(1e4, table.scale())) == "");
   });
@@ -121,41 +111,30 @@ TEST(KernelShap, TheProjectedKernelMatrixIsAMultipleOfTheIdentity) {
 TEST(KernelShap, ExcessLossMeasuresTheDistanceToTheShapleyValue) {
   for_all([] {
     const Table table = *rc::gen::suchThat(any_game(8), [](const Table& any) { return any.players >= 2; });
-    const auto n = static_cast<std::size_t>(table.players);
     const KernelLaw law(table.players);
     const std::vector<double> shapley = textbook_shapley_values(table);
     std::vector<double> other = shapley;
     Rng rng(static_cast<std::uint64_t>(*rc::gen::inRange(0, 1000)));
-    double shift = 0, distance = 0;
-    for (std::size_t i = 0; i + 1 < n; ++i) {
+    for (std::size_t i = 0; i + 1 < other.size(); ++i) {
       const double step = rng.normal();
       other[i] += step;
-      shift += step;
-      distance += step * step;
+      other.back() -= step;
     }
-    other.back() -= shift;
-    distance += shift * shift;
-    double excess = 0;
-    std::vector<double> subsets(n + 1, 1.0);
-    for (std::size_t s = 1; s <= n; ++s)
-      subsets[s] = subsets[s - 1] * static_cast<double>(n - s + 1) / static_cast<double>(s);
+    double excess = 0, harmonic = 0;
+    for (int k = 1; k < table.players; ++k) harmonic += 1.0 / k;
     for (std::size_t mask = 1; mask + 1 < table.values.size(); ++mask) {
-      const auto s = static_cast<std::size_t>(std::popcount(mask));
-      double loss = table.values[mask] - table.empty(), best = loss;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (!(mask >> i & 1)) continue;
-        loss -= other[i];
-        best -= shapley[i];
-      }
-      excess += law.probability(static_cast<int>(s)) / subsets[s] * (loss * loss - best * best);
+      const int s = std::popcount(mask);
+      const double gain = table.values[mask] - table.empty();
+      const double loss = gain - coalition_sum(other, {&mask, 1}), best = gain - coalition_sum(shapley, {&mask, 1});
+      excess += law.probability(s) / binomial(table.players, s) * (loss * loss - best * best);
     }
-    RC_ASSERT(mismatch(distance / (2 * harmonic(table.players - 1)), excess,
+    RC_ASSERT(mismatch(std::pow(distance(shapley, other), 2) / (2 * harmonic), excess,
                        rounding(1e4, std::pow(table.scale() + 10, 2))) == "");
   });
 }
 
 TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
-  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
+  for (const Pairing pairing : {Pairing::none, Pairing::complements})
     for (const int players : {2, 3, 5, 16, 65, 130}) {
       Rng rng(11, "dense", 0, static_cast<std::uint64_t>(players));
       const std::int64_t interior = std::min<std::int64_t>(8 * players, (std::int64_t{1} << std::min(players, 40)) - 2);
@@ -168,7 +147,6 @@ TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
                              rounding(1e4, expected.cwiseAbs().maxCoeff())))
           << players;
     }
-  }
 }
 
 TEST(KernelShap, GramMatrixAgreesWithItsDefinitionForAllSizesAndWeights) {
@@ -198,17 +176,16 @@ TEST(KernelShap, GramMatrixAgreesWithItsDefinitionForAllSizesAndWeights) {
 // (players, interior budget) to the smallest half of the enumerated sizes and the budget left, computed by hand from
 // the rule.
 TEST(KernelShap, WholeSizesAreTakenAsTheBorderTrickSays) {
-  struct Case {
-    int players;
-    std::int64_t interior;
-    std::vector<int> sizes;
-  };
-  for (const Case& known :
-       {Case{8, 62, {1, 7}}, Case{16, 1022, {1, 2, 14, 15}}, Case{32, 1022, {1, 31}}, Case{64, 1022, {1, 63}},
-        Case{128, 1022, {}}, Case{1024, 2046, {}}, Case{1024, 299998, {1, 1023}}, Case{2, 1, {}}, Case{3, 6, {1, 2}}}) {
-    EXPECT_EQ(known.sizes, enumerated_sizes(SizeLaw(SizeMass::shapley_kernel, known.players), known.interior))
-        << known.players;
-  }
+  for (const auto& [players, interior, sizes] : {std::tuple(8, 62, std::vector{1, 7}),
+                                                 {16, 1022, {1, 2, 14, 15}},
+                                                 {32, 1022, {1, 31}},
+                                                 {64, 1022, {1, 63}},
+                                                 {128, 1022, {}},
+                                                 {1024, 2046, {}},
+                                                 {1024, 299998, {1, 1023}},
+                                                 {2, 1, {}},
+                                                 {3, 6, {1, 2}}})
+    EXPECT_EQ(sizes, enumerated_sizes(SizeLaw(SizeMass::shapley_kernel, players), interior)) << players;
 }
 
 TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
@@ -251,12 +228,8 @@ TEST(KernelShap, WeightsOfEachSizeAddUpToTheKernelLawOnAverage) {
       for (std::size_t row = 0; row < sample.weights.size(); ++row) {
         const auto size = static_cast<std::size_t>(sample.coalitions.cardinality(row));
         // A pair's row stands for both its sizes.
-        if (pairing == Pairing::complements) {
-          weight[size] += sample.weights[row] / 2;
-          weight[players - size] += sample.weights[row] / 2;
-        } else {
-          weight[size] += sample.weights[row];
-        }
+        weight[size] += sample.weights[row] / 2;
+        weight[pairing == Pairing::complements ? players - size : size] += sample.weights[row] / 2;
       }
       weights.add(weight);
     }
@@ -307,7 +280,7 @@ TEST(KernelShap, NearlyFullBudgetsEndAndAreCloseToExact) {
   for (const int players : {5, 8, 12}) {
     const auto game = games::random_unanimity_sum(players, rng);
     const std::vector<double> exact = attribute(estimators::find("exact"), *game, {0}, 1).values;
-    for (const std::int64_t missing : {1, 2, 3}) {
+    for (const std::int64_t missing : {1, 2, 3})
       for (const char* name : {"kernel_shap", "kernel_shap_paired"}) {
         const std::int64_t budget = (std::int64_t{1} << players) - missing;
         const Attribution found = attribute(estimators::find(name), *game, {budget}, 1);
@@ -316,26 +289,22 @@ TEST(KernelShap, NearlyFullBudgetsEndAndAreCloseToExact) {
         EXPECT_EQ("", mismatch(exact, found.values, discretisation(2 * largest(exact), 1.0 / players, 1)))
             << name << " n=" << players;
       }
-    }
   }
 }
 
 // Ratio of mean squared error to mean squared standard error, over games, seeds and players.
 TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
-  struct Case {
-    const char* name;
-    int players;
-    std::int64_t budget;
-  };
-  for (const Case& studied : {Case{"kernel_shap", 12, 400}, Case{"kernel_shap", 32, 130}, Case{"kernel_shap", 32, 400},
-                              Case{"kernel_shap_paired", 32, 600}}) {
+  for (const auto& [name, players, budget] : {std::tuple("kernel_shap", 12, 400),
+                                              {"kernel_shap", 32, 130},
+                                              {"kernel_shap", 32, 400},
+                                              {"kernel_shap_paired", 32, 600}}) {
     double errors = 0, promised = 0;
     int covered = 0, all = 0;
     for (std::uint64_t replicate = 0; replicate < 200; ++replicate) {
       Rng rng(9, "coverage", 0, replicate);
-      const auto game = games::random_unanimity_sum(studied.players, rng);
+      const auto game = games::random_unanimity_sum(players, rng);
       const auto exact = dynamic_cast<const SolvedGame&>(*game).shapley_values();
-      const Attribution found = attribute(estimators::find(studied.name), *game, {studied.budget}, replicate);
+      const Attribution found = attribute(estimators::find(name), *game, {budget}, replicate);
       ASSERT_TRUE(found.standard_errors.has_value());
       for (std::size_t player = 0; player < exact.size(); ++player) {
         const double error = found.values[player] - exact[player], standard = (*found.standard_errors)[player];
@@ -345,11 +314,10 @@ TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
         ++all;
       }
     }
+    SCOPED_TRACE(message(name, " n=", players));
     // First order only: 10 % on the error scale, 3 points of coverage.
-    EXPECT_EQ("", mismatch(1, std::sqrt(promised / errors), discretisation(0.1, 1, 1)))
-        << studied.name << " n=" << studied.players;
-    EXPECT_EQ("", mismatch(0.95, covered / static_cast<double>(all), discretisation(0.03, 1, 1)))
-        << studied.name << " n=" << studied.players;
+    EXPECT_EQ("", mismatch(1, std::sqrt(promised / errors), discretisation(0.1, 1, 1)));
+    EXPECT_EQ("", mismatch(0.95, covered / static_cast<double>(all), discretisation(0.03, 1, 1)));
   }
 }
 
@@ -371,8 +339,8 @@ std::string refused(const Estimator& estimator, const Game& game, Budget budget,
 
 TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
   int deficient = 0;
-  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
-    for (const int players : {3, 5, 16, 65}) {
+  for (const Pairing pairing : {Pairing::none, Pairing::complements})
+    for (const int players : {3, 5, 16, 65})
       for (const std::int64_t interior : {2, players / 2, players - 1, 2 * players, 4 * players}) {
         const CoalitionSample sample = sample_of(players, std::max<std::int64_t>(interior, 2), pairing, 0);
         const Eigen::MatrixXd rows = dense_rows(sample);
@@ -397,8 +365,6 @@ TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
                             [&] { const KernelRegression refused(sample.coalitions, sample.weights, "test"); }),
                         "rank=" + std::to_string(rank) + " "));
       }
-    }
-  }
   EXPECT_GE(deficient, 20);
 }
 
@@ -408,13 +374,12 @@ TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
   constexpr int players = 12;
   const CoalitionSample sample = sample_of(players, 9, Pairing::none, 1);
   Rng rng(43, "weights");
-  std::vector<double> weights(players), targets(sample.weights.size(), 0.0);
+  std::vector<double> weights(players), targets;
   double mean = 0;
   for (double& weight : weights) mean += (weight = rng.normal()) / players;
   for (double& weight : weights) weight -= mean;
-  for (std::size_t row = 0; row < targets.size(); ++row)
-    for (int player = 0; player < players; ++player)
-      targets[row] += sample.coalitions.contains(row, player) ? weights[static_cast<std::size_t>(player)] : 0;
+  for (std::size_t row = 0; row < sample.weights.size(); ++row)
+    targets.push_back(coalition_sum(weights, sample.coalitions.row(row)));
   const KernelRegression regression(sample.coalitions, sample.weights, "test", Deficiency::minimum_norm);
   ASSERT_TRUE(regression.deficient_rank().has_value());
   const std::vector<double> found = regression.fit(targets);

@@ -11,7 +11,6 @@
 #include <limits>
 #include <numbers>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "core/error.hpp"
@@ -79,15 +78,12 @@ TEST(Kernels, GiveQuickGeluAndItsSlopeToTheirAbsoluteErrorsForAllFloats) {
 
 /// `relative` of |x| for the value, and of 1 for the slope.
 template <typename T>
-void expect_gelu(const std::vector<float>& floats, double relative) {
+void expect_gelu(const kernels::DenseKernels<T> kernels::Kernels::*dense, const std::vector<float>& floats,
+                 double relative) {
   const std::vector<T> x(floats.begin(), floats.end());
   const auto count = static_cast<std::int64_t>(x.size());
   for (const std::string& set : kernels::instruction_sets()) {
-    const kernels::Kernels& of_set = kernels::kernels_for(set);
-    const auto& of_type = [&]() -> const kernels::DenseKernels<T>& {
-      if constexpr (std::is_same_v<T, float>) return of_set.floats;
-      if constexpr (std::is_same_v<T, double>) return of_set.doubles;
-    }();
+    const kernels::DenseKernels<T>& of_type = kernels::kernels_for(set).*dense;
     std::vector<T> alone(x.size()), y(x.size()), slope(x.size()), again(x.size()), chained(x.size(), 2);
     of_type.gelu(x.data(), alone.data(), count);
     of_type.gelu_and_slope(x.data(), y.data(), slope.data(), count);
@@ -116,11 +112,11 @@ void expect_gelu(const std::vector<float>& floats, double relative) {
 }
 
 TEST(Kernels, GiveGeluAndItsSlopeToTheirRelativeErrorsForAllFloats) {
-  expect_gelu<float>(floats_of_every_size(), 3e-7);
+  expect_gelu(&kernels::Kernels::floats, floats_of_every_size(), 3e-7);
   std::vector<float> some;
   for (int i = -1500; i <= 1500; ++i) some.push_back(static_cast<float>(i) * 1e-2F);
   some.insert(some.begin(), {0.0F, -0.0F, infinity, -infinity, 1e30F, -1e30F, 1e-30F, -1e-30F});
-  expect_gelu<double>(some, 1e-15);
+  expect_gelu(&kernels::Kernels::doubles, some, 1e-15);
 }
 
 template <typename T>
@@ -151,7 +147,7 @@ void expect_products(const kernels::DenseKernels<T>& of_type, const std::string&
                       .bias = with_bias ? bias.data() : nullptr,
                       .add = add});
     const double unit = sizeof(T) == 4 ? 6e-8 : 1.1e-16;  // 72 roundings of sums of products of size at most 16
-    for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < columns + gap; ++c) {
         const auto place = static_cast<std::size_t>(r * (columns + gap) + c);
         if (c >= columns) {
@@ -165,7 +161,6 @@ void expect_products(const kernels::DenseKernels<T>& of_type, const std::string&
                  b[static_cast<std::size_t>(k * columns + c)];
         ASSERT_NEAR(sum, out[place], 72 * 72 * 16 * unit) << set;
       }
-    }
   }
 }
 

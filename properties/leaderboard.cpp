@@ -37,7 +37,6 @@ namespace {
 
 using reporting::AccessClass;
 using reporting::Leaderboard;
-using reporting::MethodComparison;
 using reporting::Standing;
 using Rows = std::vector<runs::MethodRow>;
 using Budget = std::optional<std::int64_t>;
@@ -74,44 +73,43 @@ runs::MethodRow crashed(const std::string& method, Budget budget) {
   return found;
 }
 
-/// Games "a", "b", ... of these rows; the first is a closed form, the others are operators.
+/// Games "a", "b", ... of these rows, and who leads on them; the first is a closed form, the others are operators.
 class Games {
  public:
   explicit Games(const std::vector<Rows>& games) {
-    for (const Rows& rows : games) comparisons_.push_back(std::make_unique<MethodComparison>(rows, 1));
+    std::vector<reporting::LeaderboardGame> named;
+    for (const Rows& rows : games) {
+      comparisons_.push_back(std::make_unique<reporting::MethodComparison>(rows, 1));
+      named.push_back({std::string(1, static_cast<char>('a' + named.size())),
+                       named.empty() ? "closed forms" : "operators", comparisons_.back().get()});
+    }
+    board_.emplace(named, 1);
   }
-  Leaderboard board() const {
-    std::vector<reporting::LeaderboardGame> games;
-    for (const auto& comparison : comparisons_)
-      games.push_back({std::string(1, static_cast<char>('a' + games.size())),
-                       games.empty() ? "closed forms" : "operators", comparison.get()});
-    return Leaderboard(games, 1);
+  const Leaderboard& board() const { return *board_; }
+  const AccessClass& of(const std::string& access) const {
+    const auto found = std::ranges::find(board_->classes(), access, &AccessClass::access);
+    require(found != board_->classes().end(), "no class ", access);
+    return *found;
   }
 
  private:
-  std::vector<std::unique_ptr<MethodComparison>> comparisons_;
+  std::vector<std::unique_ptr<reporting::MethodComparison>> comparisons_;
+  std::optional<Leaderboard> board_;
 };
 
-const AccessClass& of(const Leaderboard& board, const std::string& access) {
-  for (const AccessClass& found : board.classes())
-    if (found.access == access) return found;
-  throw InvalidArgument("no class " + access);
-}
+using Ranks = std::map<std::string, double>;
 
-std::map<std::string, double> ranks(const AccessClass& found) {
-  std::map<std::string, double> ranks;
+Ranks ranks(const AccessClass& found) {
+  Ranks ranks;
   for (const Standing& standing : found.standings) ranks[standing.method] = standing.overall.rank;
   return ranks;
 }
 
-using Ranks = std::map<std::string, double>;
-
 TEST(Leaderboard, RanksOverGamesAndBudgets) {
   const Games games({{row("x", 16, .1), row("y", 16, .2), row("x", 32, .1), row("y", 32, .2)},
                      {row("x", 16, .3), row("y", 16, .2), row("x", 32, .1), row("y", 32, .2)}});
-  const Leaderboard board = games.board();
-  ASSERT_EQ(1u, board.classes().size());
-  const AccessClass& found = of(board, "values");
+  ASSERT_EQ(1u, games.board().classes().size());
+  const AccessClass& found = games.of("values");
   EXPECT_EQ(4u, found.conditions);
   EXPECT_EQ((Ranks{{"x", 1.25}, {"y", 1.75}}), ranks(found));
   const Standing& first = found.standings.front();
@@ -125,39 +123,36 @@ TEST(Leaderboard, RanksOverGamesAndBudgets) {
 
 TEST(Leaderboard, ExactMethodsShareTheFirstRankCrashesHaveTheLastAndRefusalsNone) {
   const Games games({{exact("x", 16), exact("y", 16, 3e-17), row("z", 16, .1), refused("r", 16), crashed("c", 16)}});
-  const Leaderboard lone = games.board();
-  const AccessClass& found = of(lone, "values");
+  const AccessClass& found = games.of("values");
   // r and c answer nowhere, so they have no rank at all.
   EXPECT_EQ((Ranks{{"x", 1.5}, {"y", 1.5}, {"z", 3}}), ranks(found));
   EXPECT_EQ((std::vector<std::string>{"r", "c"}), found.not_ranked);
 
   const Games more({{exact("x", 16), exact("y", 16, 3e-17), row("z", 16, .1), refused("r", 16), crashed("c", 16)},
                     {row("x", 16, .1), row("y", 16, .2), row("z", 16, .3), row("r", 16, .4), row("c", 16, .5)}});
-  const Leaderboard board = more.board();
   // r is fourth in the one game where it answers; c is fifth there, and fourth of the four that take part in the other.
-  EXPECT_EQ((Ranks{{"x", 1.25}, {"y", 1.75}, {"z", 3}, {"r", 4}, {"c", 4.5}}), ranks(of(board, "values")));
+  EXPECT_EQ((Ranks{{"x", 1.25}, {"y", 1.75}, {"z", 3}, {"r", 4}, {"c", 4.5}}), ranks(more.of("values")));
   std::map<std::string, std::pair<std::size_t, double>> conditions;
-  for (const Standing& standing : of(board, "values").standings)
+  for (const Standing& standing : more.of("values").standings)
     conditions[standing.method] = {standing.overall.conditions, standing.error_ratio.value_or(0)};
   EXPECT_EQ(1u, conditions["r"].first);
   EXPECT_EQ(2u, conditions["z"].first);
   EXPECT_NEAR(4, conditions["r"].second, 1e-12);               // .4 over .1
   EXPECT_NEAR(std::sqrt(3.0), conditions["z"].second, 1e-12);  // 3 in one game, 1 in the other, where it is the least
-  const Standing& last = of(board, "values").standings.back();
+  const Standing& last = more.of("values").standings.back();
   EXPECT_EQ("c", last.method);
   EXPECT_EQ(1u, last.unfinished);
   EXPECT_EQ(0u, last.refused);
-  ASSERT_EQ(1u, board.unfinished().rows.size());
-  EXPECT_EQ("DNF (crash)", board.unfinished().rows.front()[4]);
-  ASSERT_EQ(1u, board.refused().rows.size());
-  EXPECT_EQ("1 of 2 games", board.refused().rows.front()[1]);
+  ASSERT_EQ(1u, more.board().unfinished().rows.size());
+  EXPECT_EQ("DNF (crash)", more.board().unfinished().rows.front()[4]);
+  ASSERT_EQ(1u, more.board().refused().rows.size());
+  EXPECT_EQ("1 of 2 games", more.board().refused().rows.front()[1]);
 }
 
 TEST(Leaderboard, LeavesOutWhatSaysNothing) {
   const Games games(
       {{exact("x", 16), exact("y", 16), row("x", 32, .1), row("y", 32, .2)}, {refused("x", 16), refused("y", 16)}});
-  const Leaderboard lone = games.board();
-  const AccessClass& found = of(lone, "values");
+  const AccessClass& found = games.of("values");
   EXPECT_EQ(1u, found.conditions);
   EXPECT_EQ(1u, found.standings.front().in_game.size());
 }
@@ -166,12 +161,11 @@ TEST(Leaderboard, ComparesLikeWithLike) {
   const Games games({{row("x", 16, .2), row("y", 16, .3), row("x", 32, .1), row("y", 32, .2), exact("all", {}),
                       row("g", {}, .01, "gradient"), row("h", {}, .02, "gradient"), row("t", 64, .015, "gradient"),
                       row("e", {}, .001, "amortised")}});
-  const Leaderboard board = games.board();
-  ASSERT_EQ(3u, board.classes().size());
-  EXPECT_EQ((Ranks{{"x", 1}, {"y", 2}}), ranks(of(board, "values")));
-  EXPECT_EQ(std::vector<std::string>{"all"}, of(board, "values").not_ranked);
-  EXPECT_EQ((Ranks{{"g", 1}, {"t", 2}, {"h", 3}}), ranks(of(board, "gradient")));
-  EXPECT_EQ((Ranks{{"e", 1}}), ranks(of(board, "amortised")));
+  ASSERT_EQ(3u, games.board().classes().size());
+  EXPECT_EQ((Ranks{{"x", 1}, {"y", 2}}), ranks(games.of("values")));
+  EXPECT_EQ(std::vector<std::string>{"all"}, games.of("values").not_ranked);
+  EXPECT_EQ((Ranks{{"g", 1}, {"t", 2}, {"h", 3}}), ranks(games.of("gradient")));
+  EXPECT_EQ((Ranks{{"e", 1}}), ranks(games.of("amortised")));
 }
 
 TEST(Leaderboard, HasAnIntervalWhereRepeatsDisagree) {
@@ -182,8 +176,7 @@ TEST(Leaderboard, HasAnIntervalWhereRepeatsDisagree) {
     rows[rows.size() - 2].repeat = rows.back().repeat = repeat;
   }
   const Games games({rows});
-  const Leaderboard board = games.board();
-  const Standing& first = of(board, "values").standings.front();
+  const Standing& first = games.of("values").standings.front();
   EXPECT_EQ("x", first.method);
   EXPECT_EQ(1, first.overall.low);
   EXPECT_EQ(2, first.overall.high);
@@ -195,8 +188,7 @@ TEST(LeaderboardPage, NamesWhatIsNotAsExactAsDeclaredBehindTheRanks) {
   runs::MethodRow liar = row("liar", 16, .1);
   liar.exact = "guarantee";
   const Games games({{liar, row("y", 16, .2)}});
-  const Leaderboard board = games.board();
-  const std::string page = reporting::leaderboard_page({.suite = "mine", .summary = "one game", .board = board});
+  const auto page = reporting::leaderboard_page({.suite = "mine", .summary = "one game", .board = games.board()});
   const std::size_t place = page.find("liar at budget 16");
   ASSERT_NE(std::string::npos, place);
   EXPECT_GT(place, page.find("leads with a mean rank"));
@@ -205,10 +197,9 @@ TEST(LeaderboardPage, NamesWhatIsNotAsExactAsDeclaredBehindTheRanks) {
 
 TEST(LeaderboardPage, StandsAloneAndEscapesWhatIsNotOurs) {
   const Games games({{row("<b>x</b>", 16, .1), crashed("y", 16), row("y", 32, .1), row("<b>x</b>", 32, .2)}});
-  const Leaderboard board = games.board();
   const std::string page = reporting::leaderboard_page({.suite = "mine & yours",
                                                         .summary = "<script>",
-                                                        .board = board,
+                                                        .board = games.board(),
                                                         .facts = {{"Repeats", "1"}},
                                                         .origin = {{"command", "opshap"}}});
   EXPECT_FALSE(has(page, "<b>"));
@@ -375,7 +366,7 @@ TEST_F(Overview, SumsTheVerdictsOfTheProblemsPages) {
   // "holds": of a row of the matrix, among the problems whose rows can judge it.
   std::map<std::string, std::pair<int, int>> holds;
   std::set<std::string> by_construction, of_the_paper;
-  for (const char* pde : {"heat1d", "burgers1d"}) {
+  for (const char* pde : {"heat1d", "burgers1d"})
     for (const Json& claim : claims_of(pde)) {
       const std::string verdict = claim["verdict"], id = claim["id"];
       if (id.starts_with("table_row")) continue;
@@ -385,7 +376,6 @@ TEST_F(Overview, SumsTheVerdictsOfTheProblemsPages) {
       held += verdict == "reproduced" ? 1 : 0;
       judged += verdict == "reproduced" || verdict == "not reproduced" || verdict == "undecided" ? 1 : 0;
     }
-  }
   const auto row_of = [&text](const std::string& id) {
     const std::size_t begin = text.find("<tr id=\"claim-" + id + "\">");
     return begin == std::string::npos ? "" : text.substr(begin, text.find("</tr>", begin) - begin);

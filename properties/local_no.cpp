@@ -5,9 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "data/safetensors.hpp"
@@ -23,7 +21,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using torch::Tensor;
 
 // neuraloperator 2.0.0 with torch-harmonics 0.7.4, to the digits that were printed.
@@ -57,8 +54,7 @@ TEST(DiscoFilter, IsTheReferencesTable) {
 
 TEST(Stencil, IsASumOverNeighboursInsideAndBeyondTheEdges) {
   constexpr std::int64_t batch = 2, inputs = 3, outputs = 2;
-  const std::vector<std::vector<std::int64_t>> shapes = {{1, 1}, {1, 4}, {2, 3}, {5, 4}};
-  for (const std::vector<std::int64_t>& shape : shapes) {
+  for (const auto& shape : {std::vector<std::int64_t>{1, 1}, {1, 4}, {2, 3}, {5, 4}}) {
     const std::int64_t lines = shape[0], size = shape[1];
     const Tensor x = random_tensor({lines * size, batch, inputs}, 0);
     const operators::Stencil stencil{.used = {0, 1, 2, 3, 4, 5, 6, 7, 8},
@@ -66,16 +62,14 @@ TEST(Stencil, IsASumOverNeighboursInsideAndBeyondTheEdges) {
                                      .beyond = random_tensor({operators::Stencil::taps, inputs, outputs}, 2)};
     const Tensor found = operators::stencil_sums(x, stencil, shape, torch::arange(lines * size));
     Tensor expected = torch::zeros({lines * size, batch, outputs}, torch::kFloat64);
-    for (std::int64_t i = 0; i < lines; ++i) {
-      for (std::int64_t j = 0; j < size; ++j) {
+    for (std::int64_t i = 0; i < lines; ++i)
+      for (std::int64_t j = 0; j < size; ++j)
         for (int tap = 0; tap < operators::Stencil::taps; ++tap) {
           const std::int64_t a = i + tap / 3 - 1, b = j + tap % 3 - 1;
           const bool inside = a >= 0 && a < lines && b >= 0 && b < size;
           const std::int64_t from = (a + lines) % lines * size + (b + size) % size;
           expected[i * size + j] += torch::mm(x[from], (inside ? stencil.inside : stencil.beyond)[tap]);
         }
-      }
-    }
     EXPECT_EQ("", mismatch(numbers(expected), numbers(found), rounding(100, 10)));
   }
 }
@@ -122,7 +116,7 @@ TEST(Disco, SeesZerosBeyondTheEdges) {
   EXPECT_GT(std::abs(weights[1] + weights[3]), 1e-3);
 }
 
-fs::path reference_file(const std::string& name) {
+std::filesystem::path reference_file(const std::string& name) {
   return OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/" + name + ".safetensors";
 }
 
@@ -149,14 +143,6 @@ class ChangedLocalNoFiles : public WeightsFolder {
     }
     return message;
   }
-
-  static void rename(data::Safetensors& content, const std::string& from, const std::string& to) {
-    std::map<std::string, data::StoredTensor> renamed;
-    for (auto& [name, tensor] : content.tensors)
-      renamed[name.starts_with(from) ? to + name.substr(from.size()) : name] = tensor;
-    content.tensors.clear();
-    for (auto& [name, tensor] : renamed) content.tensors.emplace(name, std::move(tensor));
-  }
 };
 
 TEST_F(ChangedLocalNoFiles, MayHaveADifferenceUnderEitherNameOrUnderBothWithTheSameNumbers) {
@@ -170,8 +156,8 @@ TEST_F(ChangedLocalNoFiles, MayHaveADifferenceUnderEitherNameOrUnderBothWithTheS
 
 TEST_F(ChangedLocalNoFiles, UnderTheNamesOfVersion102AreTakenWithoutDiscoLayersAlone) {
   const auto old = [](data::Safetensors& content) {
-    rename(content, "local_no_blocks.local_no_skips.", "local_no_blocks.fno_skips.");
-    rename(content, "local_no_blocks.", "fno_blocks.");
+    rename_tensors(content, "local_no_blocks.local_no_skips.", "local_no_blocks.fno_skips.");
+    rename_tensors(content, "local_no_blocks.", "fno_blocks.");
   };
   EXPECT_EQ("", refused("local_no_differences", old));
   EXPECT_TRUE(contains(refused("local_no", old), "1.0.2"));
@@ -182,8 +168,7 @@ TEST_F(ChangedLocalNoFiles, ComeBackFromTheirNetworksToTheBit) {
   operators::save_network(*network, changed_);
   const auto again = operators::load_network(changed_, torch::kFloat32);
   EXPECT_EQ(network->config(), again->config());
-  for (std::size_t i = 0; i < network->parameters().size(); ++i)
-    EXPECT_TRUE(torch::equal(network->parameters()[i].value, again->parameters()[i].value));
+  expect_same_parameters(*network, *again);
   EXPECT_LT(distance_from_reference(*operators::load_operator(changed_), prefix("local_no")), float32_layers);
 }
 

@@ -13,9 +13,9 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "estimators/registry.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/contest.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/for_all.hpp"
@@ -38,31 +38,11 @@ TEST(BudgetList, HasFormsForNumbersPowersMultiplesAndRanges) {
 }
 
 TEST(BudgetList, RefusesEverythingElse) {
-  static const char* const texts[] = {"",
-                                      ",",
-                                      "128,",
-                                      "x",
-                                      "2^",
-                                      "^7",
-                                      "2^^7",
-                                      "2^7...2^9",
-                                      "..",
-                                      "2^7..",
-                                      "1e-3",
-                                      "-5",
-                                      "0",
-                                      "2^63",
-                                      "n2",
-                                      "3.5n",
-                                      "2^9..2^7",
-                                      "0n",
-                                      "99999999999999999999",
-                                      "2^7..2^8..2^9",
-                                      "-1n",
-                                      "2^-3",
-                                      "0^3",
-                                      "+5"};
-  for (const char* text : texts) EXPECT_THROW(evaluation::parse_budgets(text, 10), InvalidArgument) << text;
+  for (const char* text : {"", ",", "128,", "x", "2^", "^7", "2^^7", "..", "2^7..", "2^7...2^9", "2^7..2^8..2^9", "n2"})
+    EXPECT_THROW(evaluation::parse_budgets(text, 10), InvalidArgument) << text;  // not of the grammar
+  for (const char* text :
+       {"0", "-5", "+5", "1e-3", "99999999999999999999", "2^63", "2^-3", "0^3", "0n", "-1n", "3.5n", "2^9..2^7"})
+    EXPECT_THROW(evaluation::parse_budgets(text, 10), InvalidArgument) << text;  // no budget
 }
 
 TEST(BudgetList, ReadsBackWhatIsWritten) {
@@ -95,9 +75,8 @@ TEST(BootstrapRanks, OrderTheErrorsAndAddUp) {
         errors.back().push_back(repeats);
       }
     }
-    const std::vector<statistics::Rank> ranks = statistics::bootstrap_ranks(errors, 1, 0.95, 50);
     double sum = 0;
-    for (const statistics::Rank& rank : ranks) {
+    for (const statistics::Rank& rank : statistics::bootstrap_ranks(errors, 1, 0.95, 50)) {
       sum += rank.rank;
       RC_ASSERT(rank.rank >= 1 && rank.rank <= competitors);
       RC_ASSERT(rank.low <= rank.high);
@@ -150,10 +129,11 @@ TEST(BootstrapRanks, AreTheSameForTheSameSeed) {
   EXPECT_THROW(statistics::bootstrap_ranks({{{1.0}}, {{1.0}, {2.0}}}, 7), InvalidArgument);
 }
 
-std::vector<std::shared_ptr<const methods::Method>> methods_named(const std::vector<std::string>& names) {
-  std::vector<std::shared_ptr<const methods::Method>> found;
-  for (const std::string& name : names) found.push_back(methods::resolve(name));
-  return found;
+evaluation::ComparisonPlan plan_of(const Game& game, const std::vector<std::string>& methods, const Budgets& budgets,
+                                   int repeats) {
+  evaluation::ComparisonPlan plan{.game = game, .name = "game", .budgets = budgets, .repeats = repeats};
+  for (const std::string& name : methods) plan.methods.push_back(methods::resolve(name));
+  return plan;
 }
 
 std::vector<runs::MethodRow> rows_of(const evaluation::ComparisonPlan& plan) {
@@ -165,26 +145,20 @@ std::vector<runs::MethodRow> rows_of(const evaluation::ComparisonPlan& plan) {
 
 const reporting::MethodCell& cell(const reporting::MethodComparison& comparison, const std::string& method,
                                   std::int64_t budget) {
-  return *std::find_if(comparison.cells().begin(), comparison.cells().end(), [&](const reporting::MethodCell& found) {
-    return found.method == method && found.budget == budget;
-  });
+  return *std::ranges::find_if(comparison.cells(),
+                               [&](const auto& found) { return found.method == method && found.budget == budget; });
 }
 
 bool has_rank(const reporting::MethodComparison& comparison, const std::string& method) {
-  return std::any_of(comparison.ranks().begin(), comparison.ranks().end(),
-                     [&](const reporting::MethodRank& rank) { return rank.method == method; });
+  return std::ranges::count(comparison.ranks(), method, &reporting::MethodRank::method) > 0;
 }
 
 TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactByPromise) {
   Rng rng(1);
   const auto game = games::random_additive_game(20, rng);
-  const reporting::MethodComparison known(rows_of({.game = *game,
-                                                   .name = "additive_game",
-                                                   .interaction_order = 1,
-                                                   .methods = methods_named({"kernel_shap", "permutation", "exact"}),
-                                                   .budgets = {256},
-                                                   .repeats = 2}),
-                                          1);
+  evaluation::ComparisonPlan plan = plan_of(*game, {"kernel_shap", "permutation", "exact"}, {256}, 2);
+  plan.interaction_order = 1;
+  const reporting::MethodComparison known(rows_of(plan), 1);
   EXPECT_EQ("guarantee", cell(known, "kernel_shap", 256).exact);
   EXPECT_TRUE(known.ranks().empty());
   EXPECT_TRUE(known.less_exact_than_declared().empty());
@@ -200,13 +174,9 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactToRounding) {
         {.coalition = {i % 20, (i * 7 + 1 + i % 20) % 20 == i % 20 ? (i + 1) % 20 : (i * 7 + 1 + i % 20) % 20},
          .coefficient = rng.normal()});
   const auto game = games::unanimity_sum(20, pairs, 2);
-  const reporting::MethodComparison found(
-      rows_of({.game = *game,
-               .name = "pairs",
-               .methods = methods_named({"permutation", "permutation_antithetic", "kernel_shap", "kernel_shap_paired"}),
-               .budgets = {256, 512},
-               .repeats = 3}),
-      1);
+  const auto plan =
+      plan_of(*game, {"permutation", "permutation_antithetic", "kernel_shap", "kernel_shap_paired"}, {256, 512}, 3);
+  const reporting::MethodComparison found(rows_of(plan), 1);
   for (const std::int64_t budget : {256, 512}) {
     EXPECT_EQ("rounding", cell(found, "permutation_antithetic", budget).exact);
     EXPECT_EQ("rounding", cell(found, "kernel_shap_paired", budget).exact);
@@ -221,33 +191,26 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactToRounding) {
 TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
   Rng rng(2);
   const auto game = games::random_unanimity_sum(20, rng);
-  const reporting::MethodComparison found(rows_of({.game = *game,
-                                                   .name = "sum",
-                                                   .methods = methods_named({"permutation", "permutation_antithetic"}),
-                                                   .budgets = {30, 64},
-                                                   .repeats = 2}),
-                                          1);
+  const reporting::MethodComparison found(
+      rows_of(plan_of(*game, {"permutation", "permutation_antithetic"}, {30, 64}, 2)), 1);
   EXPECT_TRUE(has(cell(found, "permutation_antithetic", 30).undefined, "needs at least 40"));
   EXPECT_EQ("", cell(found, "permutation", 30).undefined);
   EXPECT_EQ(2u, cell(found, "permutation_antithetic", 30).rows.size());
   EXPECT_EQ((Budgets{64}), found.common_budgets());  // at 30 one of the two is missing
-  const std::string words = found.markdown();
-  EXPECT_TRUE(has(words, "undefined: permutation_antithetic: budget=30 (needs at least 40"));
+  EXPECT_TRUE(has(found.markdown(), "undefined: permutation_antithetic: budget=30 (needs at least 40"));
 }
 
 // The names have the same letters, so that nothing but the figure as a whole can tell their looks apart.
 TEST(MethodComparison, TwoProgramsInOneFigureLookDifferent) {
   Rng rng(5);
   const auto game = games::random_unanimity_sum(8, rng);
-  const std::vector<runs::MethodRow> rows = rows_of(
-      {.game = *game, .name = "sum", .methods = methods_named({"permutation"}), .budgets = {16, 32}, .repeats = 3});
+  const std::vector<runs::MethodRow> rows = rows_of(plan_of(*game, {"permutation"}, {16, 32}, 3));
   std::vector<runs::MethodRow> all = rows;
-  for (const char* name : {"peer:ab", "peer:ba"}) {
+  for (const char* name : {"peer:ab", "peer:ba"})
     for (runs::MethodRow row : rows) {
       row.method = name;
       all.push_back(std::move(row));
     }
-  }
   const reporting::Figure figure = reporting::MethodComparison(std::move(all), 1).budget_error();
   std::map<std::string, reporting::LegendEntry> looks;
   for (const reporting::LegendEntry& entry : figure.legend) looks.emplace(entry.label, entry);
@@ -264,21 +227,16 @@ TEST(MethodComparison, NamesMethodsThatBreakTheirPromise) {
   // A game of third order given out as one of second order.
   const auto game = games::unanimity_sum(
       18, {{.coalition = {0, 1, 2}, .coefficient = 1}, {.coalition = {3, 4, 5, 6}, .coefficient = 1}});
-  const reporting::MethodComparison found(rows_of({.game = *game,
-                                                   .name = "third",
-                                                   .interaction_order = 2,
-                                                   .methods = methods_named({"permutation_antithetic", "permutation"}),
-                                                   .budgets = {64},
-                                                   .repeats = 3}),
-                                          1);
+  evaluation::ComparisonPlan plan = plan_of(*game, {"permutation_antithetic", "permutation"}, {64}, 3);
+  plan.interaction_order = 2;
+  const reporting::MethodComparison found(rows_of(plan), 1);
   ASSERT_EQ(1u, found.less_exact_than_declared().size());
   EXPECT_TRUE(found.less_exact_than_declared().front().starts_with("permutation_antithetic at budget 64"));
 }
 
 TEST(MethodComparison, TruthsAreClosedExactOrCertified) {
   Rng rng(4);
-  const auto table = games::random_table_game(10, rng);
-  EXPECT_EQ("exact", evaluation::truth_of(*table, {}, 1).method);
+  EXPECT_EQ("exact", evaluation::truth_of(*games::random_table_game(10, rng), {}, 1).method);
   const auto solved = games::random_unanimity_sum(40, rng);
   EXPECT_EQ("closed form", evaluation::truth_of(*solved, {}, 1).method);
   EXPECT_EQ(dynamic_cast<const SolvedGame&>(*solved).shapley_values(), evaluation::truth_of(*solved, {}, 1).values);
@@ -287,11 +245,7 @@ TEST(MethodComparison, TruthsAreClosedExactOrCertified) {
 TEST(MethodComparison, GoesOnWhereItWas) {
   Rng rng(5);
   const auto game = games::random_unanimity_sum(12, rng);
-  const evaluation::ComparisonPlan plan{.game = *game,
-                                        .name = "sum",
-                                        .methods = methods_named({"permutation", "kernel_shap"}),
-                                        .budgets = {64, 128},
-                                        .repeats = 2};
+  const evaluation::ComparisonPlan plan = plan_of(*game, {"permutation", "kernel_shap"}, {64, 128}, 2);
   const std::vector<runs::MethodRow> all = rows_of(plan);
   ASSERT_EQ(8u, all.size());
   const auto folder = std::filesystem::temp_directory_path() / ("opshap_method_rows_" + std::to_string(getpid()));
@@ -316,11 +270,7 @@ TEST(MethodComparison, UsesAnotherSeedForEveryRun) {
   Rng rng(6);
   const auto game = games::random_unanimity_sum(12, rng);
   std::set<std::uint64_t> seeds;
-  for (const runs::MethodRow& row : rows_of({.game = *game,
-                                    .name = "sum",
-                                    .methods = methods_named({"permutation", "kernel_shap"}),
-                                    .budgets = {64, 128},
-                                    .repeats = 5}))
+  for (const runs::MethodRow& row : rows_of(plan_of(*game, {"permutation", "kernel_shap"}, {64, 128}, 5)))
     seeds.insert(row.seed);
   EXPECT_EQ(20u, seeds.size());
 }

@@ -157,10 +157,7 @@ TEST(WeightedR2, IsUndefinedWhenTheGameNeverChanges) {
 }
 
 TEST(EfficiencyGap, IsRelativeToTheLargerOfGainAndValues) {
-  Attribution attribution;
-  attribution.values = {1, 2};
-  attribution.empty = 1;
-  attribution.grand = 5;  // gain 4, values 3
+  Attribution attribution{.values = {1, 2}, .standard_errors = {}, .empty = 1, .grand = 5};  // gain 4, values 3
   EXPECT_DOUBLE_EQ(0.25, *metrics::efficiency_gap(attribution).value);
   attribution.values = {5, -5};  // gain 0, values 10
   attribution.grand = 1;

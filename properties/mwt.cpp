@@ -31,7 +31,6 @@ namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
-using networks::NetworkConfig;
 using operators::Multiwavelets;
 
 const networks::NetworkConfig papers = {R"({"model": "mwt", "c": 16, "k": 4, "alpha": 10, "n_cz": 2})"};
@@ -52,7 +51,7 @@ TEST(Multiwavelets, HaveTheirClosedForm) {
                            {0, 0, 0, 1}};
   const Multiwavelets found(4);
   const Tolerance few = rounding(1000, 1);  // sums of sixteen products, made orthogonal four times
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {
       const double mirrored = (i + j) % 2 == 0 ? 1 : -1;
       EXPECT_EQ("", mismatch(h0[i][j] / root(2), entry(found.h0, i, j), few)) << i << " " << j;
@@ -60,14 +59,12 @@ TEST(Multiwavelets, HaveTheirClosedForm) {
       EXPECT_EQ("", mismatch(g0[i][j] / root(2), entry(found.g0, i, j), few)) << i << " " << j;
       EXPECT_EQ("", mismatch(-mirrored * g0[i][j] / root(2), entry(found.g1, i, j), few)) << i << " " << j;
     }
-  }
 }
 
 TEST(Multiwavelets, AreTheRowsOfAnOrthogonalMatrix) {
   for (const int k : {1, 2, 3, 4, 7, 16}) {
     const Multiwavelets filters(k);
-    const torch::Tensor all =
-        torch::cat({torch::cat({filters.h0, filters.h1}, 1), torch::cat({filters.g0, filters.g1}, 1)});
+    const auto all = torch::cat({torch::cat({filters.h0, filters.h1}, 1), torch::cat({filters.g0, filters.g1}, 1)});
     const double worst = (torch::mm(all, all.t()) - torch::eye(2 * k, torch::kFloat64)).abs().max().item<double>();
     EXPECT_EQ("", mismatch(0, worst, rounding(1e4, 1))) << k;  // Legendre polynomials of degree 15, by recurrence
   }
@@ -90,8 +87,14 @@ std::unique_ptr<operators::Network> network_of(const networks::NetworkConfig& co
   return network;
 }
 
+std::vector<double> identity(int k) {
+  std::vector<double> values;
+  for (int i = 0; i < k * k; ++i) values.push_back(i % (k + 1) == 0 ? 1 : 0);
+  return values;
+}
+
 /// Parameters with which a network of one channel and one block writes wavelet 0 of every point of its block's output:
-/// the field goes in there, and the activation of the head never cuts.
+/// the field goes in there, the coarsest averages pass as they are, and the activation of the head never cuts.
 std::map<std::string, std::vector<double>> transparent(int k) {
   constexpr double large = 1e3;
   const auto first = [](int count, double value) {
@@ -99,17 +102,8 @@ std::map<std::string, std::vector<double>> transparent(int k) {
     values.front() = value;
     return values;
   };
-  return {{"Lk.weight", first(k, 1)},
-          {"Lc0.weight", first(128 * k, 1)},
-          {"Lc0.bias", first(128, large)},
-          {"Lc1.weight", first(128, 1)},
-          {"Lc1.bias", {-large}}};
-}
-
-std::vector<double> identity(int k) {
-  std::vector<double> values;
-  for (int i = 0; i < k * k; ++i) values.push_back(i % (k + 1) == 0 ? 1 : 0);
-  return values;
+  return {{"MWT_CZ.0.T0.weight", identity(k)}, {"Lk.weight", first(k, 1)},    {"Lc0.weight", first(128 * k, 1)},
+          {"Lc0.bias", first(128, large)},     {"Lc1.weight", first(128, 1)}, {"Lc1.bias", {-large}}};
 }
 
 networks::NetworkConfig one_channel(int k, int alpha) {
@@ -120,13 +114,9 @@ networks::NetworkConfig one_channel(int k, int alpha) {
 TEST(Mwt, PutsTogetherWhatItTookApart) {
   constexpr int k = 3, points = 32, alpha = points / 4 + 1;  // all frequencies of the finest details
   auto given = transparent(k);
-  given["MWT_CZ.0.T0.weight"] = identity(k);
   std::vector<double>& unchanged = given["MWT_CZ.0.A.weights1"];
-  for (int i = 0; i < k * k; ++i)
-    for (int frequency = 0; frequency < alpha; ++frequency) {
-      unchanged.push_back(i % (k + 1) == 0 ? 1 : 0);
-      unchanged.push_back(0);
-    }
+  for (const double real : identity(k))
+    for (int frequency = 0; frequency < alpha; ++frequency) unchanged.insert(unchanged.end(), {real, 0});
   const auto op = operators::as_operator(network_of(one_channel(k, alpha), given));
   const FieldBatch input = random_fields(Domain::unit({points}), 2, 1);
   EXPECT_EQ("", mismatch(input.values, op->apply(input).values, rounding(1e3, 1e3)));  // 1e3 is added and taken away
@@ -135,9 +125,7 @@ TEST(Mwt, PutsTogetherWhatItTookApart) {
 // Without its matrices a block keeps what a polynomial of degree < k on the whole domain has of the field.
 TEST(Mwt, KeepsPolynomialsWithoutItsMatrices) {
   constexpr int k = 3, points = 16;
-  auto given = transparent(k);
-  given["MWT_CZ.0.T0.weight"] = identity(k);
-  const auto op = operators::as_operator(network_of(one_channel(k, 4), given));
+  const auto op = operators::as_operator(network_of(one_channel(k, 4), transparent(k)));
   const FieldBatch input = random_fields(Domain::unit({points}), 1, 1);
   // ∫ √(2i+1)·P_i(2x − 1) dx over a cell.
   const auto integral = [&](int i, int cell) {
@@ -221,7 +209,7 @@ class WrittenOut {
   void add_mixed(const std::string& name, const Points& x, Points& y) const {
     const auto points = static_cast<int>(x.size());
     const std::int64_t width = c_ * k_;
-    for (int f = 0; f <= points / 2 && f < alpha_; ++f) {
+    for (int f = 0; f <= points / 2 && f < alpha_; ++f)
       for (std::int64_t o = 0; o < width; ++o) {
         std::complex<double> coefficient = 0;
         for (int n = 0; n < points; ++n)
@@ -235,7 +223,6 @@ class WrittenOut {
           y[static_cast<std::size_t>(n)][static_cast<std::size_t>(o)] +=
               twice / points * (coefficient * std::polar(1.0, 2 * std::numbers::pi * f * n / points)).real();
       }
-    }
   }
 
   /// to[c, j] += Σ_i from[c, i]·matrix[j, i], or with the transposed matrix.
@@ -355,8 +342,7 @@ TEST_F(MwtFiles, OfTheReferenceGiveItsOutput) {
 }
 
 TEST_F(MwtFiles, HoldTheFiltersForTheReference) {
-  const auto network = operators::load_network(reference, torch::kFloat32);
-  operators::save_network(*network, file_);
+  operators::save_network(*operators::load_network(reference, torch::kFloat32), file_);
   const data::Safetensors theirs = data::read_safetensors(reference), ours = data::read_safetensors(file_);
   ASSERT_EQ(theirs.tensors.size(), ours.tensors.size());
   for (const auto& [name, tensor] : theirs.tensors) {

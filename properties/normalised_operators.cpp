@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -23,6 +22,7 @@
 #include "operators/network.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/weights.hpp"
+#include "support/networks.hpp"
 #include "support/operator_inputs.hpp"
 #include "support/refusal.hpp"
 #include "support/test_seed.hpp"
@@ -63,18 +63,15 @@ std::vector<std::vector<std::int64_t>> shapes_on(const std::vector<int>& grid, i
           with({1, 1}, points),      with({1, channels}, last)};
 }
 
-operators::FnoConfig config_on(const std::vector<int>& grid) {
-  return {.n_modes = std::vector<int>(grid.size(), 4),
-          .hidden_channels = 6,
-          .n_layers = 2,
-          .in_channels = in_channels,
-          .out_channels = out_channels,
-          .domain_padding = 0.25};
-}
-
 std::unique_ptr<operators::Network> network_on(const std::vector<int>& grid, Normalisation normalisation,
                                                torch::Dtype dtype = torch::kFloat32) {
-  auto network = operators::make_network(config_on(grid), dtype);
+  const operators::FnoConfig config{.n_modes = std::vector<int>(grid.size(), 4),
+                                    .hidden_channels = 6,
+                                    .n_layers = 2,
+                                    .in_channels = in_channels,
+                                    .out_channels = out_channels,
+                                    .domain_padding = 0.25};
+  auto network = operators::make_network(config, dtype);
   operators::initialise(*network, 5);
   network->set_normalisation(std::move(normalisation));
   return network;
@@ -120,7 +117,7 @@ template <typename Work>
 void for_all_normalisations(const std::vector<int>& grid, const Work& work) {
   Rng rng(test_seed(), "normalised operators");
   const auto ins = shapes_on(grid, in_channels), outs = shapes_on(grid, out_channels);
-  for (std::size_t i = 0; i <= ins.size(); ++i) {
+  for (std::size_t i = 0; i <= ins.size(); ++i)
     for (std::size_t o = 0; o <= outs.size(); ++o) {
       if (i == ins.size() && o == outs.size()) continue;
       Normalisation normalisation;
@@ -129,7 +126,6 @@ void for_all_normalisations(const std::vector<int>& grid, const Work& work) {
       SCOPED_TRACE(normalisation.describe() + ", " + replay());
       work(normalisation, rng);
     }
-  }
 }
 
 const std::vector<std::vector<int>> grids = {{9}, {5, 6}};
@@ -142,9 +138,8 @@ TEST(NormalisedOperator, IsTheNetworkBetweenTwoMapsOfEachPoint) {
       const FieldBatch fields = physical_field(grid, normalisation, 3, rng);
       const FieldBatch expected =
           by_hand(inner->apply(by_hand(fields, normalisation.input, false)), normalisation.output, true);
-      const FieldBatch found = op->apply(fields);
       // A dozen layers of 64-bit sums, in numbers of up to a thousand.
-      EXPECT_EQ("", mismatch(expected.values, found.values, rounding(1e4, 1e3)));
+      EXPECT_EQ("", mismatch(expected.values, op->apply(fields).values, rounding(1e4, 1e3)));
       const Query query{.point = 4, .channel = 2};
       const std::vector<double> values = op->values_at(fields, query);
       for (std::int64_t index = 0; index < 3; ++index) {
@@ -158,7 +153,7 @@ TEST(NormalisedOperator, IsTheNetworkBetweenTwoMapsOfEachPoint) {
 
 // By physical inputs, so a step in a channel with a large deviation moves little.
 TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
-  for (const std::vector<int>& grid : grids) {
+  for (const std::vector<int>& grid : grids)
     for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
       const auto op = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
       const FieldBatch field = physical_field(grid, normalisation, 1, rng);
@@ -175,18 +170,11 @@ TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
         EXPECT_NEAR(difference, found.gradient.values[i], 1e-5 * (1 + std::abs(difference))) << i;
       }
     });
-  }
-}
-
-/// The game of one field in physical units.
-std::unique_ptr<Game> game_of(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
-                              const Readout& readout) {
-  return games::cell_mask_game(op, {input, baseline, Partition::one_player_per_point(input.domain), readout});
 }
 
 // The engine sees normalised fields; a mask commutes with the map. The plain path masks physical fields.
 TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
-  for (const std::vector<int>& grid : grids) {
+  for (const std::vector<int>& grid : grids)
     for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
       const auto engine = operators::as_operator(network_on(grid, normalisation)),
                  plain = operators::as_operator(network_on(grid, normalisation), false),
@@ -197,7 +185,9 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
       Readout readout = Query{.point = 2, .channel = 1};
       if (rng.below(2) == 0)
         readout = Readout({{{.point = 2, .channel = 1}, 0.75}, {{.point = 5, .channel = 0}, -2.0}});
-      const auto game = [&](const std::unique_ptr<Operator>& op) { return game_of(*op, input, baseline, readout); };
+      const auto game = [&](const std::unique_ptr<Operator>& op) {
+        return games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), readout});
+      };
       const Coalitions coalitions = random_coalitions(static_cast<int>(input.domain.points()), 12, rng);
       const std::vector<double> nodes = {0, 0.3, 1};
       const auto compare = [&](const auto& numbers_of, const char* what) {
@@ -217,7 +207,6 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
       compare([&](const Game& of) { return of.mean_field()->gradients(on_diagonal(nodes, of.players())); }, "mean field");
       compare([&](const Game& of) { return of.slopes()->gradients(corners(coalitions)); }, "coalitions");
     });
-  }
 }
 
 TEST(NormalisedOperator, RefusesAnotherGridThanItsPointsAreOf) {
@@ -255,13 +244,7 @@ TEST_F(NormaliserFiles, KeepThemApartFromTheWeights) {
             ordered_json::parse(content.metadata.at("config"))["normalization"]);
   EXPECT_EQ((std::vector<std::int64_t>{1, 2, 1}), content.tensors.at("in_normalizer.mean").shape);
   EXPECT_EQ("F32", content.tensors.at("out_normalizer.std").dtype);
-  const auto plain = network_on({9}, {});
-  const auto loaded = operators::load_network(file_, torch::kFloat32);
-  for (const operators::Parameter& parameter : loaded->parameters()) {
-    const auto same = std::ranges::find(plain->parameters(), parameter.name, &operators::Parameter::name);
-    ASSERT_NE(plain->parameters().end(), same);
-    EXPECT_TRUE(torch::equal(same->value, parameter.value)) << parameter.name;
-  }
+  expect_same_parameters(*network_on({9}, {}), *operators::load_network(file_, torch::kFloat32));
   operators::save_network(*operators::load_network(file_, torch::kFloat32), changed_);
   EXPECT_EQ(content.tensors.at("out_normalizer.mean").bytes,
             data::read_safetensors(changed_).tensors.at("out_normalizer.mean").bytes);

@@ -7,17 +7,17 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <vector>
 
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
+#include "support/networks.hpp"
 #include "support/program.hpp"
 #include "support/refusal.hpp"
+#include "support/weight_files.hpp"
 
 namespace opshap {
 namespace {
@@ -57,10 +57,9 @@ TEST_F(OperatorCommands, InspectTriesAScriptOnGrids) {
       "    return torch.conv1d(x, self.weight)\n");
   module.save(path("model.pt"));
   const Outcome run = done("operator inspect " + path("model.pt"));
-  EXPECT_TRUE(contains(run.out, "grid [64]: taken, changes by 0 on twice as many points"));
-  EXPECT_TRUE(contains(run.out, "grid [256]: not taken ("));
-  EXPECT_TRUE(contains(run.out, "too many points"));
-  EXPECT_TRUE(contains(run.out, "parameters: 1\nreal_numbers: 1\n"));
+  for (const char* words : {"grid [64]: taken, changes by 0 on twice as many points", "grid [256]: not taken (",
+                            "too many points", "parameters: 1\nreal_numbers: 1\n"})
+    EXPECT_TRUE(contains(run.out, words));
 }
 
 // TorchScript's convolution in the plane takes [C, H, W] without a batch: a line of 16 channels looks right to it.
@@ -152,9 +151,8 @@ class ImportedOperators : public OperatorCommands {
     data::write_safetensors(path("bare.safetensors"), content);
   }
 
-  std::string import(const std::string& settings) const {
-    return "operator import " + path("bare.safetensors") + " --config '" + settings + "' --out " +
-           path("made.safetensors");
+  std::string import(const std::string& settings, const std::string& from = "bare.safetensors") const {
+    return "operator import " + path(from) + " --config '" + settings + "' --out " + path("made.safetensors");
   }
 };
 
@@ -191,26 +189,15 @@ TEST_F(ImportedOperators, MayHaveFactorsAndNamesOfOlderVersions) {
   }
 
   const std::string file = "neuraloperator/local_no_differences.safetensors";
-  const auto old = imported(file, [](data::Safetensors& content) {
-    std::map<std::string, data::StoredTensor> renamed;
-    for (auto& [name, tensor] : content.tensors)
-      renamed.emplace(
-          name.starts_with("local_no_blocks.") ? name.substr(std::strlen("local_no_")).insert(0, "fno_") : name,
-          std::move(tensor));
-    content.tensors = std::move(renamed);
-  });
-  const auto today = operators::load_network(references / file, torch::kFloat32);
-  ASSERT_EQ(today->parameters().size(), old->parameters().size());
-  for (std::size_t i = 0; i < today->parameters().size(); ++i)
-    EXPECT_TRUE(torch::equal(today->parameters()[i].value, old->parameters()[i].value)) << today->parameters()[i].name;
+  const auto old =
+      imported(file, [](data::Safetensors& content) { rename_tensors(content, "local_no_blocks.", "fno_blocks."); });
+  expect_same_parameters(*operators::load_network(references / file, torch::kFloat32), *old);
 }
 
 TEST_F(ImportedOperators, AreRefusedWithAllThatDoesNotFit) {
   expect_refusal("operator import " + path("bare.safetensors"), 2, "--out");
   expect_refusal("operator import " + path("bare.safetensors") + " --out " + path("made.safetensors"), 2, "--config");
-  expect_refusal("operator import " + path("original.safetensors") + " --config '" + config + "' --out " +
-                     path("made.safetensors"),
-                 2, "Leave it out");
+  expect_refusal(import(config, "original.safetensors"), 2, "Leave it out");
   expect_refusal(import(R"({"model": "fnoo"})"), 2, "fnoo");
   expect_refusal(import(path("no.json")), 3, "no.json");
   expect_refusal(import(R"({"n_mode": [4]})"), 3, "Did you mean n_modes?");
@@ -295,19 +282,15 @@ TEST_F(ImportedOperators, KeepTheirNormalisers) {
 }
 
 TEST_F(ImportedOperators, ArePicklesNeverAndTorchScriptNotNeeded) {
-  const auto refused = [this](const std::string& name, const std::string& why) {
-    expect_refusal("operator import " + path(name) + " --config '" + config + "' --out " + path("made.safetensors"), 3,
-                   why);
-  };
   file("old.pth", std::string("\x80\x02\x8a\x0al", 5) + "a pickle of torch before 1.6");
-  refused("old.pth", "tools/export_model.py");
+  expect_refusal(import(config, "old.pth"), 3, "tools/export_model.py");
   const auto saved = torch::jit::pickle_save(torch::ones({3}));
   file("saved.pt", std::string(saved.begin(), saved.end()));
-  refused("saved.pt", "tools/export_model.py");
+  expect_refusal(import(config, "saved.pt"), 3, "tools/export_model.py");
   torch::jit::Module module("model");
   module.define("def forward(self, x: Tensor) -> Tensor:\n    return x\n");
   module.save(path("script.pt"), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
-  refused("script.pt", "--operator");
+  expect_refusal(import(config, "script.pt"), 3, "--operator");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "estimators/two_level.hpp"
 #include "games/cell_mask_game.hpp"
 #include "games/partition_of_unity.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
@@ -26,8 +27,8 @@
 #include "support/guessed_slopes.hpp"
 #include "support/networks.hpp"
 #include "support/operator_inputs.hpp"
-#include "support/oracles.hpp"
 #include "support/refusal.hpp"
+#include "support/replicates.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
 #include "support/two_layer_operator.hpp"
@@ -44,8 +45,7 @@ const Tolerance network_rounding = rounding(1e4, 1);
 
 TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
   const auto op = operators::untrained_operator(small_fno, 3, networks::Precision::float64);
-  const FieldBatch input = random_fields(Domain::unit({64}), 1, 2, 2),
-                   baseline = random_fields(Domain::unit({64}), 1, 2, 3);
+  const auto input = random_fields(Domain::unit({64}), 1, 2, 2), baseline = random_fields(Domain::unit({64}), 1, 2, 3);
   const FieldBatch inclusion = random_fields(Domain::unit({64}), 300, 1, 4);
   const Query query{.point = 7};
   set_threads(1);
@@ -81,19 +81,16 @@ TEST(MeanField, IsTheMeanOverRandomMasksOfManyCellsAndTheScaledInputIsNot) {
       field[points + x] = input.values[points + x];
     }
   }
-  const std::vector<double> values = op->values_at(masked, query);
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / masks;
-  double spread = 0;
-  for (const double value : values) spread += (value - mean) * (value - mean);
-  const double error = std::sqrt(spread / (masks - 1.0) / masks);
+  Replicates values;
+  for (const double value : op->values_at(masked, query)) values.add(value);
   FieldBatch levels = FieldBatch::zeros(input.domain, 1, 1);
   std::ranges::fill(levels.values, t);
   const double closure = op->mean_field_at(input, baseline, levels, query).values[0];
   FieldBatch scaled = input;
   for (double& value : scaled.values) value *= t;
   const double weak_limit = op->values_at(scaled, query)[0];
-  EXPECT_EQ("", mismatch(mean, closure, sampling(error)));
-  EXPECT_NE("", mismatch(mean, weak_limit, sampling(error))) << "this test could not tell them apart";
+  EXPECT_EQ("", mismatch(values.mean(), closure, sampling(values.error())));
+  EXPECT_NE("", mismatch(values.mean(), weak_limit, sampling(values.error()))) << "this test could not tell them apart";
 }
 
 // With G = m + c·m³ of a linear m with shares ℓ, L = Σ ℓ: the closure's values are ℓ_k(1 + cL²), the Shapley values
@@ -140,8 +137,7 @@ TEST(MeanField, IsEfficientAndGivesNullPlayersNothing) {
 }
 
 TEST(MeanField, GamesWithoutClosureAreRefused) {
-  const auto game = games::table_game(2, {0, 1, 2, 4});
-  EXPECT_THROW(attribute(estimators::find("mean_field"), *game, {}, 1), InvalidArgument);
+  EXPECT_THROW(attribute(estimators::find("mean_field"), *games::table_game(2, {0, 1, 2, 4}), {}, 1), InvalidArgument);
   EXPECT_THROW(estimators::mean_field(0), InvalidArgument);
 }
 
@@ -160,31 +156,24 @@ std::unique_ptr<Game> cells_of(const Operator& op, int points) {
                                     Partition::one_player_per_point(input.domain), Query{.point = points / 2}});
 }
 
-/// Means over runs with different seeds: of the values, of their squared errors, and of the variances that were
+/// Runs with different seeds: the errors of the values, and means of squared errors and of the variances that were
 /// claimed.
 struct Runs {
-  std::vector<double> mean, error;  ///< [n]: of the values, and the standard error of that mean
+  Replicates off;
   double squared = 0, claimed = 0, covered = 0;
 
   Runs(const Game& game, const std::vector<double>& exact, std::int64_t budget, int replicates) {
-    const std::size_t n = exact.size();
-    std::vector<double> sum(n, 0.0), squares(n, 0.0);
     for (int run = 0; run < replicates; ++run) {
-      const Attribution found =
-          attribute(two_level(), game, {budget}, test_seed() * 10000 + static_cast<std::uint64_t>(run));
-      for (std::size_t i = 0; i < n; ++i) {
-        const double off = found.values[i] - exact[i], claim = (*found.standard_errors)[i];
-        sum[i] += off;
-        squares[i] += off * off;
+      const auto found = attribute(two_level(), game, {budget}, test_seed() * 10000 + static_cast<std::uint64_t>(run));
+      std::vector<double> errors;
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        const double error = found.values[i] - exact[i], claim = (*found.standard_errors)[i];
+        errors.push_back(error);
+        squared += error * error / replicates;
         claimed += claim * claim / replicates;
-        covered += std::abs(off) <= 1.96 * claim ? 1.0 / replicates / static_cast<double>(n) : 0;
+        covered += std::abs(error) <= 1.96 * claim ? 1.0 / replicates / static_cast<double>(exact.size()) : 0;
       }
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      const double off = sum[i] / replicates;
-      mean.push_back(exact[i] + off);
-      error.push_back(std::sqrt((squares[i] / replicates - off * off) / (replicates - 1)));
-      squared += squares[i] / replicates;
+      off.add(errors);
     }
   }
 };
@@ -195,7 +184,7 @@ void expect_unbiased(const Game& game, std::int64_t budget, int replicates, cons
   ASSERT_GT(runs.squared, 0) << what << " is estimated without an error: nothing is tested";
   // Six sigma is beyond the 1 - 1e-6 quantile for all players of all games here.
   for (std::size_t i = 0; i < exact.size(); ++i)
-    EXPECT_EQ("", mismatch(exact[i], runs.mean[i], sampling(runs.error[i], 6)))
+    EXPECT_EQ("", mismatch(0, runs.off.mean(i), sampling(runs.off.error(i), 6)))
         << what << ", player " << i << "; " << replay();
 }
 
@@ -229,8 +218,8 @@ TEST(TwoLevel, StandardErrorsAreWhatTheErrorsAre) {
 }
 
 TEST(TwoLevel, DividesItsBudgetAsTheVariancesAsk) {
-  for (const std::int64_t evaluations : {200, 3000, 40000}) {
-    for (const double slopes : {0.0, 0.01, 1.0, 100.0}) {
+  for (const std::int64_t evaluations : {200, 3000, 40000})
+    for (const double slopes : {0.0, 0.01, 1.0, 100.0})
       for (const double corrections : {0.0, 1e-4, 1.0}) {
         const int players = 40;
         const auto variance = [&](std::int64_t samples, std::int64_t stride) {
@@ -242,17 +231,14 @@ TEST(TwoLevel, DividesItsBudgetAsTheVariancesAsk) {
         if (slopes + corrections == 0) {
           EXPECT_EQ((estimators::TwoLevelPlan{}.cost(players, 6)), plan.cost(players, 6));
         }
-        for (std::int64_t samples = 2; samples <= evaluations / 80; ++samples) {
+        for (std::int64_t samples = 2; samples <= evaluations / 80; ++samples)
           for (std::int64_t stride = 1; stride <= evaluations / 28; stride += 1 + stride / 8) {
             const estimators::TwoLevelPlan other{samples, stride};
             if (other.cost(players, 6) <= evaluations) {
               EXPECT_LE(variance(plan.samples, plan.stride), variance(samples, stride) * (1 + 1e-12));
             }
           }
-        }
       }
-    }
-  }
 }
 
 TEST(TwoLevel, InterpolatesPolynomialsBetweenItsNodes) {
@@ -328,8 +314,7 @@ struct Question {
 
   double gain() const { return op->values_at(input, query).front() - op->values_at(baseline, query).front(); }
   double total(std::span<const double> masks, const estimators::Quadrature& rule) const {
-    const std::vector<double> found =
-        games::masked_attributions(*op, input, baseline, query, masks, rule.nodes, rule.weights);
+    const auto found = games::masked_attributions(*op, input, baseline, query, masks, rule.nodes, rule.weights);
     return std::accumulate(found.begin(), found.end(), 0.0);
   }
 };

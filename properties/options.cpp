@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "cli/globals.hpp"
 #include "cli/profile.hpp"
@@ -21,7 +21,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 class Options : public Program {
@@ -52,34 +51,14 @@ TEST_F(Options, TheTableHasEveryCommandOnce) {
     EXPECT_TRUE(has(help, group));
     EXPECT_FALSE(commands.contains(group)) << group << " is no command by itself";
   }
-  static const char* const known[] = {"doctor",
-                                      "list",
-                                      "attribute",
-                                      "reference",
-                                      "compare",
-                                      "evaluate",
-                                      "reproduce",
-                                      "merge",
-                                      "report",
-                                      "data generate",
-                                      "data info",
-                                      "data verify",
-                                      "data merge",
-                                      "data preview",
-                                      "data import pdebench",
-                                      "data import npy",
-                                      "pde solve",
-                                      "train backbone",
-                                      "train explainer",
-                                      "operator golden",
-                                      "operator run",
-                                      "operator inspect",
-                                      "operator import",
-                                      "study amortisation",
-                                      "study queries",
-                                      "peer new",
-                                      "peer check"};
-  for (const char* command : known) EXPECT_TRUE(commands.contains(command)) << command;
+  for (const char* command :
+       {"doctor", "list", "attribute", "reference", "compare", "evaluate", "reproduce", "merge", "report"})
+    EXPECT_TRUE(commands.contains(command)) << command;
+  for (const char* command :
+       {"data generate", "data info", "data verify", "data merge", "data preview", "data import pdebench",
+        "data import npy", "pde solve", "train backbone", "train explainer", "operator golden", "operator run",
+        "operator inspect", "operator import", "study amortisation", "study queries", "peer new", "peer check"})
+    EXPECT_TRUE(commands.contains(command)) << command;
 }
 
 TEST_F(Options, ABudgetThatAMethodCannotKeepIsRefused) {
@@ -92,9 +71,9 @@ TEST_F(Options, ABudgetThatAMethodCannotKeepIsRefused) {
 
 TEST_F(Options, BudgetsAreNumbersPowersAndMultiplesOfThePlayers) {
   const auto distinct = [&](const std::string& budget) {
-    const std::string run =
-        output("attribute --game unanimity_sum --players 20 --method permutation --json --budget " + budget);
-    return json::parse(run).at("distinct").get<int>();
+    return answer("attribute --game unanimity_sum --players 20 --method permutation --budget " + budget)
+        .at("distinct")
+        .get<int>();
   };
   const int eighty = distinct("160");
   EXPECT_EQ(eighty, distinct("8n"));
@@ -107,10 +86,7 @@ TEST_F(Options, BudgetsAreNumbersPowersAndMultiplesOfThePlayers) {
 
 TEST_F(Options, SeedsAreWholeNumbersThatFit) {
   const auto seed = [&](const std::string& text) {
-    return json::parse(
-               opshap("attribute --game unanimity_sum --players 6 --method permutation --budget 40 --json --seed " +
-                      text)
-                   .out)
+    return answer("attribute --game unanimity_sum --players 6 --method permutation --budget 40 --seed " + text)
         .at("seed")
         .get<std::uint64_t>();
   };
@@ -137,23 +113,18 @@ TEST(WholeNumbers, AreReadAsPeopleWriteThem) {
 
 TEST_F(Options, OutWritesTheFormatThatTheNameSays) {
   const std::string ask = "attribute --game " + game() + " --method permutation --budget 12 --json --out ";
-  const auto run = [&](const std::string& name) {
-    const std::string outcome = output(ask + path(name));
-    return json::parse(outcome);
-  };
-  const json found = run("v.npy");
-  const auto values = found.at("values").get<std::vector<double>>();
+  const auto values = answer(ask + path("v.npy")).at("values").get<std::vector<double>>();
   const data::NpyArray array = data::read_npy(path("v.npy"));
   EXPECT_EQ((std::vector<std::int64_t>{4}), array.shape);
   EXPECT_EQ(values, array.reals("v.npy"));
-  run("v.npz");
+  answer(ask + path("v.npz"));
   const data::NpzFile archive(read_file(path("v.npz")), "v.npz");
   EXPECT_EQ((std::vector<std::string>{"values", "standard_errors", "empty", "grand"}), archive.names());
   EXPECT_EQ(values, archive.array("values").reals("values"));
   EXPECT_EQ(17, archive.array("grand").reals("grand").front());
-  run("v.json");
+  answer(ask + path("v.json"));
   EXPECT_EQ(values, json::parse(read_file(path("v.json"))).at("values").get<std::vector<double>>());
-  run("v.csv");
+  answer(ask + path("v.csv"));
   EXPECT_TRUE(read_file(path("v.csv")).starts_with("player,value,standard_error\n0,"));
   expect_refusal(ask + path("v.xyz"), 2, "v.xyz");
   expect_refusal(ask + path("v"), 2, ".npy, .npz, .csv or .json");
@@ -169,8 +140,7 @@ TEST_F(Options, WithoutAMethodThereIsAnAnswerAndWhatChoseIt) {
   EXPECT_GT(sampled.at("error_bar").get<double>(), 0);
   EXPECT_LE(sampled.at("distinct"), 16 * 20);
   expect_refusal("attribute --game " + game() + " --budget 8", 2, "--method");
-  const Outcome words = opshap("attribute --game unanimity_sum --players 20 --sort");
-  EXPECT_TRUE(has(words.out, "chosen by opshap"));
+  EXPECT_TRUE(has(opshap("attribute --game unanimity_sum --players 20 --sort").out, "chosen by opshap"));
 }
 
 TEST_F(Options, HelpFitsTheTerminalAndHasSharedOptionsAndExamples) {
@@ -194,23 +164,16 @@ TEST(Names, AreSuggestedOnlyWhereOneIsNear) {
   EXPECT_EQ("", nearest_name("help", names));
   EXPECT_EQ("", suggestion("xyz", names));
   EXPECT_EQ(" Did you mean peer?", suggestion("pear", names));
-  try {
-    throw_unknown_name("target", "mean_feild", {"mean_field", "exact"});
-  } catch (const InvalidArgument& error) {
-    EXPECT_STREQ("target: name=mean_feild (not registered). Did you mean mean_field? There are mean_field, exact.",
-                 error.what())
-        << "there is no `opshap list targets`";
-  }
+  EXPECT_EQ("target: name=mean_feild (not registered). Did you mean mean_field? There are mean_field, exact.",
+            refusal([] {
+              throw_unknown_name("target", "mean_feild", {"mean_field", "exact"});
+            }))
+      << "there is no `opshap list targets`";
 }
 
-/// A profile with one setting that is another one.
-struct Change {
-  const char* what;
-  void (*apply)(cli::Profile&);
-};
-
 TEST(Departures, EverySettingThatDecidesANumberIsOne) {
-  const Change changes[] = {
+  // What the profile has otherwise.
+  const std::pair<const char*, void (*)(cli::Profile&)> changes[] = {
       {"train samples", [](cli::Profile& p) { --p.data.train; }},
       {"validation samples", [](cli::Profile& p) { --p.data.validation; }},
       {"inputs", [](cli::Profile& p) { --p.evaluation.inputs; }},
@@ -255,10 +218,10 @@ TEST(Departures, EverySettingThatDecidesANumberIsOne) {
       {"methods", [](cli::Profile& p) { p.evaluation.methods.pop_back(); }},
       {"curves", [](cli::Profile& p) { p.evaluation.curves.front().inputs = 1; }}};
   ASSERT_TRUE(cli::comparable_with_paper(cli::load_profile("paper", {})));
-  for (const Change& change : changes) {
+  for (const auto& [what, change] : changes) {
     cli::Profile profile = cli::load_profile("paper", {});
-    change.apply(profile);
-    EXPECT_FALSE(cli::comparable_with_paper(profile)) << change.what;
+    change(profile);
+    EXPECT_FALSE(cli::comparable_with_paper(profile)) << what;
   }
   cli::Profile more = cli::load_profile("paper", {});
   more.evaluation.methods.push_back("msr");

@@ -21,7 +21,7 @@
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
 #include "support/program.hpp"
-#include "support/refusal.hpp"
+#include "support/text.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -91,10 +91,7 @@ TEST_F(EndToEnd, ShapleyValuesAreThoseOfAllCoalitionsInPython) {
 // Models of neuraloperator's own tutorial, with its normalisers: fields, baselines and values in physical units.
 TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
   const std::filesystem::path models = std::filesystem::path(OPSHAP_SOURCE_DIR) / "reference_data/normalised_models";
-  const auto numbers = [&](const std::string& name) {
-    const data::NpyArray array = data::read_npy(models / name);
-    return array.reals(name);
-  };
+  const auto numbers = [&](const std::string& name) { return data::read_npy(models / name).reals(name); };
   int tried = 0;
   for (const Json& fixture : Json::parse(read_file(models / "cases.json"))) {
     const std::string name = fixture.at("name"), stem = (models / name).string();
@@ -106,10 +103,9 @@ TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
     const std::vector<double> exact = numbers(name + ".exact.npy");
     // Python computes in float64, we in float32: 5e-5 of the largest value is what users may rely on.
     const Tolerance tolerance{.bound = 5e-5 * largest(exact), .reason = "float32"};
-    for (const char* path : {"", " --no-engine"}) {
+    for (const char* path : {"", " --no-engine"})
       EXPECT_EQ("", mismatch(exact, answer(ask + path).at("values").get<std::vector<double>>(), tolerance))
           << name << path;
-    }
     ++tried;
   }
   EXPECT_EQ(3, tried);
@@ -120,8 +116,7 @@ TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
   const std::string stem = OPSHAP_SOURCE_DIR "/reference_data/normalised_models/line_channels";
   const std::string ask = "attribute --operator " + stem + ".safetensors --input " + stem + ".u.npy --baseline " +
                           stem + ".b.npy --players 5 --method exact";
-  const auto values_of = [&](const std::string& more) { return answer(ask + more); };
-  const Json all = values_of(" --query all");
+  const Json all = answer(ask + " --query all");
   const auto of_queries = all.at("values").at(0).get<std::vector<std::vector<double>>>();
   const std::size_t points = of_queries.size();
   std::vector<double> weights(points, 0.0), second(points, 1.0);
@@ -147,19 +142,19 @@ TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
                            Tolerance{.bound = 5e-5 * number * largest(of_queries[3]), .reason = "float32"}));
   };
   for (const char* engine : {"", " --no-engine"}) {
-    same(sum(mean), values_of(std::string(" --target mean:5..9") + engine).at("values"), 1);
-    same(sum(weights), values_of(" --target " + path("w.npy") + engine).at("values"), 3);
+    same(sum(mean), answer(ask + " --target mean:5..9" + engine).at("values"), 1);
+    same(sum(weights), answer(ask + " --target " + path("w.npy") + engine).at("values"), 3);
   }
-  const Json two = values_of(" --target " + path("both.npy"));
+  const Json two = answer(ask + " --target " + path("both.npy"));
   EXPECT_EQ((std::vector<std::string>{path("both.npy") + "[0]", path("both.npy") + "[1]"}), two.at("targets"));
   same(sum(weights), two.at("values").at(0).at(0), 3);
   same(sum(second), two.at("values").at(0).at(1), static_cast<double>(points));
-  const Json named = values_of(" --target mean:5..9 " + path("w.npy"));
+  const Json named = answer(ask + " --target mean:5..9 " + path("w.npy"));
   same(sum(mean), named.at("values").at(0).at(0), 1);
   EXPECT_EQ("mean:5..9", named.at("targets").at(0));
-  EXPECT_EQ("the value at point 13 (0.65), channel 0", values_of(" --query 13").at("explained"));
+  EXPECT_EQ("the value at point 13 (0.65), channel 0", answer(ask + " --query 13").at("explained"));
   data::write_npy(path("mask.npy"), {{count}, data::Dtype::int64, std::vector<std::int64_t>(points, 1)});
-  same(sum(second), values_of(" --target " + path("mask.npy")).at("values"), static_cast<double>(points));
+  same(sum(second), answer(ask + " --target " + path("mask.npy")).at("values"), static_cast<double>(points));
   const std::string twice = " --out " + path("same.csv") + " --figure " + path("same.svg");
   expect_refusal(ask + " --query 3" + twice, 2, "the figure's numbers have that name");
   expect_refusal(ask + " --qurey 3", 2, "Did you mean --query?");
@@ -190,13 +185,7 @@ class MeshCommands : public Program {
     for (std::int64_t point = 0; point < mesh_.size(); ++point)
       u_.push_back(std::sin(3 * mesh_.coordinate(point, 0)) + mesh_.coordinate(point, 1));
     data::write_npy(path("u.npy"), {{mesh_.size()}, data::Dtype::float64, u_});
-    write_model();
-  }
-
-  static std::string plate() { return std::string(OPSHAP_SOURCE_DIR) + "/reference_data/meshes/plate_4_1.msh"; }
-
-  /// G(u)(x) = u(x)·∫u over the plate, by the nodes' volumes.
-  void write_model() const {
+    // G(u)(x) = u(x)·∫u over the plate, by the nodes' volumes.
     torch::jit::Module module("model");
     const torch::Tensor volumes = torch::tensor(mesh_.volumes, torch::kFloat64).to(torch::kFloat32);
     module.register_buffer("volumes", volumes.view({1, 1, mesh_.size()}));
@@ -207,8 +196,10 @@ class MeshCommands : public Program {
     module.save(path("model.pt"), {{"opshap.json", said}});
   }
 
-  std::string attribute(const std::string& more) const {
-    return "attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path("u.npy") + " " + more;
+  static std::string plate() { return std::string(OPSHAP_SOURCE_DIR) + "/reference_data/meshes/plate_4_1.msh"; }
+
+  std::string attribute(const std::string& more, const char* input = "u.npy") const {
+    return "attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path(input) + " " + more;
   }
 
   /// The exact values: with a(S) = ∫ over S of u, v(S) = u(q)·[q ∈ S]·a(S). A pair of players with the query's own has
@@ -252,20 +243,17 @@ TEST_F(MeshCommands, BlocksOfAMeshHaveTheirClosedFormValues) {
 
 TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
   std::vector<std::int64_t> labels;
-  std::vector<int> player_of;
   for (std::int64_t point = 0; point < mesh_.size(); ++point)
     labels.push_back(mesh_.coordinate(point, 0) < 0.7 ? 1 : 0);
-  player_of.assign(labels.begin(), labels.end());
+  const std::vector<int> player_of(labels.begin(), labels.end());
   data::write_npy(path("labels.npy"), {{mesh_.size()}, data::Dtype::int64, labels});
   std::vector<double> two = u_;
-  two.insert(two.end(), u_.begin(), u_.end());
-  for (std::size_t i = u_.size(); i < two.size(); ++i) two[i] *= 2;
+  for (const double value : u_) two.push_back(2 * value);
   data::write_npy(path("two.npy"), {{2, 1, mesh_.size()}, data::Dtype::float64, two});
   const std::size_t query = 17;
   const std::string at = std::to_string(mesh_.coordinate(query, 0)) + "," + std::to_string(mesh_.coordinate(query, 1));
-  const Json found =
-      answer("attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " + path("two.npy") +
-             " --partition " + path("labels.npy") + " --query-at " + at + " --method exact --out " + path("v.npy"));
+  const Json found = answer(attribute(
+      "--partition " + path("labels.npy") + " --query-at " + at + " --method exact --out " + path("v.npy"), "two.npy"));
   EXPECT_FALSE(found.contains("blocks"));
   EXPECT_EQ(std::vector<std::int64_t>{static_cast<std::int64_t>(query)},
             found["queries"].get<std::vector<std::int64_t>>());
@@ -281,10 +269,9 @@ TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
 TEST_F(MeshCommands, AnAttributionIsDrawnWithItsNumbers) {
   const Outcome run =
       done(attribute("--query 40 --players 64 --method integrated_gradients --nodes 4 --figure ") + path("f.svg"));
-  EXPECT_TRUE(contains(run.out, "blocks of the mesh hold points and play"));
-  EXPECT_TRUE(contains(read_file(path("f.svg")), "<svg"));
-  const std::string numbers = read_file(path("f.csv"));
-  EXPECT_EQ(1 + mesh_.size(), std::ranges::count(numbers, '\n'));
+  EXPECT_TRUE(has(run.out, "blocks of the mesh hold points and play"));
+  EXPECT_TRUE(has(read_file(path("f.svg")), "<svg"));
+  EXPECT_EQ(1 + mesh_.size(), std::ranges::count(read_file(path("f.csv")), '\n'));
 }
 
 TEST_F(MeshCommands, AnOperatorRunsOnAMesh) {
@@ -301,9 +288,9 @@ TEST_F(MeshCommands, AnOperatorRunsOnAMesh) {
 TEST_F(MeshCommands, WhatDoesNotFitIsRefused) {
   data::write_npy(path("long.npy"), {{80}, data::Dtype::float64, std::vector<double>(80, 1.0)});
   const std::string op = "attribute --operator " + path("model.pt") + " --method exact --players 4 ";
-  expect_refusal(op + "--query 0 --mesh " + plate() + " --input " + path("long.npy"), 2, "values=80");
+  expect_refusal(attribute("--method exact --players 4 --query 0", "long.npy"), 2, "values=80");
   expect_refusal(op + "--query 0 --input " + path("u.npy"), 2, "shape=[76]");
-  expect_refusal(op + "--mesh " + plate() + " --input " + path("u.npy") + " --query 76", 2, "index=76");
+  expect_refusal(attribute("--method exact --players 4 --query 76"), 2, "index=76");
   expect_refusal(op + "--query 0 --mesh " + path("u.npy") + " --input " + path("u.npy"), 2, "shape=[76]");
   expect_refusal(op + "--query 0 --mesh " + path("no.msh") + " --input " + path("u.npy"), 3, "no.msh");
   expect_refusal("attribute --game unanimity_sum --players 4 --method exact --mesh " + plate(), 2, "--mesh");

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -12,6 +11,7 @@
 #include "core/rng.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/evaluate.hpp"
+#include "games/registry.hpp"
 #include "games/unanimity.hpp"
 #include "runs/manifest.hpp"
 #include "runs/merge_parts.hpp"
@@ -26,18 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-/// Lines of rows without what no two runs have in common.
-std::string without_times(const fs::path& file) {
-  std::istringstream lines(read_file(file));
-  std::string rest;
-  for (std::string line; std::getline(lines, line);) {
-    Json row = Json::parse(line);
-    for (const char* key : {"seconds", "game_seconds", "estimator_seconds", "crc32c"}) row.erase(key);
-    rest += row.dump() + '\n';
-  }
-  return rest;
-}
 
 runs::Beginning beginning(const std::string& commit = "abc", const std::string& engine = "avx2", int n = 3) {
   return {.who = "test",
@@ -74,13 +62,12 @@ class PartsOfRuns : public RunFolder {
 };
 
 TEST_F(PartsOfRuns, EveryUnitBelongsToOnePartAlone) {
-  for (std::int64_t of = 1; of <= 5; ++of) {
+  for (std::int64_t of = 1; of <= 5; ++of)
     for (std::int64_t unit = 0; unit < 12; ++unit) {
       int owners = 0;
       for (std::int64_t index = 0; index < of; ++index) owners += runs::Part{index, of}.has(unit) ? 1 : 0;
       EXPECT_EQ(1, owners) << unit << " of " << of;
     }
-  }
   EXPECT_EQ(run_, runs::Part().folder(run_));
   EXPECT_EQ(run_ / "parts" / "2-of-4", runs::Part::parse("test", "2/4").folder(run_));
 }
@@ -162,14 +149,13 @@ TEST_F(PartsOfRuns, ManifestsOfTheWrongTypesAreRefused) {
   for (const std::int64_t index : {0, 1}) work(run_, {index, 2});
   const fs::path file = runs::Part{0, 2}.folder(run_) / "manifest.json";
   const std::string text = read_file(file);
-  for (const char* key : {"commit", "finished", "resumed", "environment", "seconds", "part", "schema", "settings"}) {
+  for (const char* key : {"commit", "finished", "resumed", "environment", "seconds", "part", "schema", "settings"})
     for (const Json& value : {Json(0.5), Json::array({1}), Json{{"blas", 1}, {"index", "x"}}}) {
       Json json = Json::parse(text);
       json[key] = value;
       write_file(file, json.dump());
       EXPECT_NE("", refusal<Error>()) << key << value;  // also another schema or other settings than the other part
     }
-  }
 }
 
 TEST_F(PartsOfRuns, WhatIsNoWholeIsRefused) {
@@ -293,8 +279,7 @@ TEST_F(PartsOfRuns, AComparisonIsReadFromItsFolderAsItWasRun) {
       .game = *game, .name = "unanimity_sum", .budgets = {64, 96, 128}, .repeats = 7, .seed = 9};
   for (const char* name : {"permutation", "stratified", "svarm", "msr", "kernel_shap_unbiased"})
     plan.methods.push_back(methods::resolve(name));
-  const evaluation::ComparisonRun run = evaluation::run_comparison(plan, {}, run_, ""),
-                                  read = evaluation::read_comparison(run_, plan.seed);
+  const auto run = evaluation::run_comparison(plan, {}, run_, ""), read = evaluation::read_comparison(run_, plan.seed);
   EXPECT_EQ(run.comparison.markdown(), read.comparison.markdown());
   EXPECT_EQ(run.truth.values, read.truth.values);
   EXPECT_EQ(run.truth.rounding, read.truth.rounding);

@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,15 +32,20 @@ class PeerCommands : public Program {
     file(name + "/plugin.toml", "name = '" + name + "'\ncommand = ['sh', 'peer.sh']\n" + more);
     return path(name);
   }
-  /// Says hello, and gives every task of eight players or less the values 0.
-  std::string lazy(const std::string& name, const std::string& more = "") const {
+  /// One that says hello, and does this for every task; its number is in id.
+  std::string loop(const std::string& name, const std::string& each, const std::string& more = "") const {
     return puppet(name, R"(echo '{"type":"hello","protocol":1,"name":")" + name + R"(","needs":["values"]}' >&4
       while read -r task <&3; do
         case $task in *'"bye"'*) exit 0;; esac
-        id=${task#*id\":}; id=${id%%,*}; n=${task#*\"n\":}; n=${n%%,*}; bytes=$((8 * n))
-        { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":$bytes}"; head -c $bytes /dev/zero; } >&4
-      done)",
+        id=${task#*id\":}; id=${id%%,*}
+        )" + each + "\ndone",
                   more);
+  }
+  /// Gives every task of eight players or less the values 0.
+  std::string lazy(const std::string& name, const std::string& more = "") const {
+    return loop(name, R"(n=${task#*\"n\":}; n=${n%%,*}; bytes=$((8 * n))
+        { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":$bytes}"; head -c $bytes /dev/zero; } >&4)",
+                more);
   }
   /// A folder with a copy of the package and a program that is a game or an operator.
   void python_program(const std::string& name, const std::string& role, const std::string& text) const {
@@ -100,13 +104,8 @@ TEST_F(PeerCommands, CompareHasNoRanksWhereNobodyAnswers) {
 }
 
 TEST_F(PeerCommands, ARefusalOfABudgetIsNoFailure) {
-  const std::string refuses = puppet("refuses", R"(
-      echo '{"type":"hello","protocol":1,"name":"refuses","needs":["values"]}' >&4
-      while read -r task <&3; do
-        case $task in *'"bye"'*) exit 0;; esac
-        id=${task#*id\":}; id=${id%%,*}
-        echo "{\"type\":\"fail\",\"id\":$id,\"reason\":\"needs 100 coalitions\",\"refused\":true}" >&4
-      done)");
+  const std::string refuses = loop("refuses", R"(
+        echo "{\"type\":\"fail\",\"id\":$id,\"reason\":\"needs 100 coalitions\",\"refused\":true}" >&4)");
   const json found =
       answer("compare --game " + game() + " --methods permutation,peer:" + refuses + " --budgets 6 --repeats 5 -q");
   EXPECT_TRUE(found["failures"].empty());
@@ -116,19 +115,18 @@ TEST_F(PeerCommands, ARefusalOfABudgetIsNoFailure) {
 }
 
 TEST_F(PeerCommands, CompareSaysInItsTablesWhoDidNotFinish) {
-  const std::string outcome =
-      output("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
-             " --budgets 6 --repeats 2 -q");
-  EXPECT_TRUE(has(outcome, "DNF (crash) 2 of 2"));
+  EXPECT_TRUE(has(output("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
+                         " --budgets 6 --repeats 2 -q"),
+                  "DNF (crash) 2 of 2"));
 }
 
 TEST_F(PeerCommands, CompareFindsABrokenPromise) {
   // Its values are 0, and these are not.
   const std::string claims = "[claims]\nexact_on_additive = true\n";
-  const std::string outcome = output("compare --game additive_game --players 4 --methods peer:" + lazy("liar", claims) +
-                                         " --budgets 6 --repeats 2 --json -q",
-                                     1);
-  EXPECT_EQ(1u, json::parse(outcome)["less_exact_than_declared"].size());
+  const json found = answer(
+      "compare --game additive_game --players 4 --methods peer:" + lazy("liar", claims) + " --budgets 6 --repeats 2 -q",
+      1);
+  EXPECT_EQ(1u, found["less_exact_than_declared"].size());
 }
 
 TEST_F(PeerCommands, CompareGoesOnWhereItWasStoppedUnlessTheProgramHasChanged) {
@@ -154,10 +152,8 @@ TEST_F(PeerCommands, TwoProgramsOfOneNameAreRefused) {
 TEST_F(PeerCommands, CheckFindsWhatAProgramOnlyClaims) {
   const std::string claims =
       "[claims]\nefficient = true\nlinear = true\nexact_on_additive = true\nstochastic = false\n";
-  const Outcome outcome = opshap("peer check --json " + lazy("liar", claims));
-  EXPECT_EQ(1, outcome.code) << outcome.err;
+  const json found = answer("peer check " + lazy("liar", claims), 1);
   std::map<std::string, std::string> outcomes;
-  const json found = json::parse(outcome.out);
   for (const json& check : found["checks"]) outcomes[check["law"]] = check["outcome"];
   EXPECT_EQ("pass", outcomes["greets as plugin.toml says"]);
   EXPECT_EQ("pass", outcomes["answers for 1024 players"]);
@@ -167,14 +163,11 @@ TEST_F(PeerCommands, CheckFindsWhatAProgramOnlyClaims) {
   EXPECT_EQ("fail", outcomes["is exact on additive games"]);
   EXPECT_EQ("not claimed", outcomes["gives a null player exactly 0"]);
   EXPECT_EQ("not claimed", outcomes["gives other values for another seed"]);
-  const std::string table = opshap("peer check " + path("liar")).out;
-  EXPECT_TRUE(has(table, "not claimed: zero_for_null_player = true"));
+  EXPECT_TRUE(has(opshap("peer check " + path("liar")).out, "not claimed: zero_for_null_player = true"));
 }
 
 TEST_F(PeerCommands, CheckOfAProgramThatDoesNotStartHasOneRow) {
-  const Outcome outcome = opshap("peer check --json " + puppet("gone", "exit 3"));
-  EXPECT_EQ(1, outcome.code) << outcome.err;
-  const json checks = json::parse(outcome.out)["checks"];
+  const json checks = answer("peer check " + puppet("gone", "exit 3"), 1)["checks"];
   ASSERT_EQ(1u, checks.size());
   EXPECT_EQ("fail", checks[0]["outcome"]);
 }
@@ -201,8 +194,7 @@ TEST_F(PeerCommands, NewRefusesWhatCannotWork) {
 TEST_F(PeerCommands, NewSaysWhatItMade) {
   const Outcome plain = opshap("peer new --lang c++ " + path("plain"));
   EXPECT_EQ(path("plain") + "\n", plain.out) << plain.err;
-  const std::string outcome = output("peer new --lang c++ --json " + path("made"));
-  EXPECT_EQ((json{{"folder", path("made")}, {"language", "c++"}}), json::parse(outcome));
+  EXPECT_EQ((json{{"folder", path("made")}, {"language", "c++"}}), answer("peer new --lang c++ " + path("made")));
 }
 
 TEST_F(PeerCommands, WhatNewWritesPassesItsChecksAndIsCompared) {
@@ -213,9 +205,7 @@ TEST_F(PeerCommands, WhatNewWritesPassesItsChecksAndIsCompared) {
                             " --budgets 4,6 --repeats 5 -q");
   EXPECT_TRUE(found["failures"].empty());
   EXPECT_EQ(2u, found["ranks"].size());
-  const Outcome attributed =
-      opshap("attribute --game " + game() + " --method peer:" + path("my-shap") + " --budget 8 --json");
-  const json attribution = json::parse(attributed.out);
+  const json attribution = answer("attribute --game " + game() + " --method peer:" + path("my-shap") + " --budget 8");
   const auto values = attribution["values"].get<std::vector<double>>();
   EXPECT_NEAR(8, std::accumulate(values.begin(), values.end(), 0.0), 1e-12);  // a few roundings of numbers below 10
   EXPECT_EQ(3u, attribution["standard_errors"].size());
@@ -268,18 +258,15 @@ TEST_F(PeerCommands, AGameWithNoiseIsFoundOutAndNothingIsCalledExact) {
                  "from opshap_peer import game\nimport numpy as np\nrng = np.random.default_rng(1)\n"
                  "game(4)(lambda masks: masks.sum(1) + 0.1 * rng.normal(size=len(masks))).serve()\n");
   const std::string game = " --game peer:" + path("noisy") + " --json";
-  const Outcome attributed = opshap("attribute --method exact" + game);
-  ASSERT_EQ(0, attributed.code) << attributed.err;
+  const Outcome attributed = done("attribute --method exact" + game);
   const json exact = json::parse(attributed.out);
   EXPECT_FALSE(exact.at("exact"));
   EXPECT_EQ(16, exact.at("evaluations"));
   EXPECT_EQ(1, exact.at("repeated")) << "outside of the evaluations";
   EXPECT_GT(exact.at("noise").at("relative"), 1e-6);
   EXPECT_TRUE(has(attributed.err, "attribute: noise="));
-  const std::string reference = output("reference" + game, 1);
-  EXPECT_EQ("noisy", json::parse(reference).at("method"));
-  const Outcome compared = opshap("compare --methods exact,permutation --budgets 8 --repeats 2" + game);
-  EXPECT_EQ(0, compared.code) << compared.err;
+  EXPECT_EQ("noisy", answer("reference" + game, 1).at("method"));
+  const Outcome compared = done("compare --methods exact,permutation --budgets 8 --repeats 2" + game);
   EXPECT_EQ("noisy", json::parse(compared.out).at("truth").at("method"));
   EXPECT_FALSE(has(compared.err, "bug"));
 }
@@ -329,8 +316,8 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
       ASSERT_EQ(0, shell(off + path("model/program.py")).code);
     }
     for (const char* method : {"exact", "integrated_gradients"}) {
-      const std::string outcome = output(asked + " --target mean:0..2 --json --method " + std::string(method));
-      const auto values = json::parse(outcome)["values"].get<std::vector<double>>();
+      const json found = answer(asked + " --target mean:0..2 --method " + std::string(method));
+      const auto values = found["values"].get<std::vector<double>>();
       for (std::size_t i = 0; i < half.size(); ++i) EXPECT_NEAR(half[i], values[i], 1e-12) << method << targets;
     }
   }
@@ -355,13 +342,9 @@ TEST_F(PeerCommands, OfThePythonPackagePassItsOwnTests) {
 // 1e300 has an error that is a number; the distance of 1.7e308 from others is none.
 TEST_F(PeerCommands, HugeAnswersRankLastAndEndTheComparison) {
   const auto huge = [this](const std::string& name, const std::string& bytes) {
-    return puppet(name, R"(echo '{"type":"hello","protocol":1,"name":")" + name + R"(","needs":["values"]}' >&4
-      while read -r task <&3; do
-        case $task in *'"bye"'*) exit 0;; esac
-        id=${task#*id\":}; id=${id%%,*}
-        { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":64}"; for i in 1 2 3 4 5 6 7 8; do printf ')" +
-                            bytes + R"('; done; } >&4
-      done)");
+    return loop(name,
+                R"({ echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":64}"; for i in 1 2 3 4 5 6 7 8; do printf ')" +
+                    bytes + R"('; done; } >&4)");
   };
   const std::string large = huge("large", R"(\234\165\000\210\074\344\067\176)"),
                     largest = huge("largest", R"(\166\073\167\060\321\102\356\177)");
@@ -422,9 +405,7 @@ TEST_F(KeptProgram, RunsOneCommandLineAfterTheOtherWithDefaultsOfItsOwn) {
   ASSERT_FALSE(answers.empty());
   EXPECT_EQ("server", answers.front().text("role"));
   EXPECT_EQ((std::vector<std::int64_t>{0, 0, 2, 2, 0}), codes(answers));
-  std::istringstream lines(outcome.out);
-  std::vector<nlohmann::json> found;
-  for (std::string line; std::getline(lines, line);) found.push_back(nlohmann::json::parse(line));
+  const std::vector<json> found = json_lines(outcome.out);
   ASSERT_EQ(3u, found.size());
   EXPECT_EQ(7, found[0]["seed"]);
   EXPECT_EQ(42, found[1]["seed"]) << "the seed of the call before";

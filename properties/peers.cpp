@@ -14,6 +14,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using peers::Ending;
 using enum peers::Ending;
 
@@ -95,15 +95,8 @@ TEST_F(Peers, StandardErrorsComeBehindTheValues) {
 }
 
 TEST_F(Peers, EveryFailureHasItsName) {
-  struct Case {
-    const char* what;
-    std::string script;
-    Ending ending;
-    std::string text;
-  };
-  const std::string greeted = hello;
-  const std::string nan = R"(printf '\000\000\000\000\000\000\370\177')";
-  const std::vector<Case> cases = {
+  const std::string greeted = hello, nan = R"(printf '\000\000\000\000\000\000\370\177')";
+  const std::vector<std::tuple<const char*, std::string, Ending, std::string>> cases = {
       {"exits", greeted + "exit 3", crash, "exit code 3"},
       {"says why it exits", greeted + "echo lost my way; exit 3", crash, "lost my way"},
       {"is killed", greeted + "kill -SEGV $$", crash, "signal 11"},
@@ -154,17 +147,17 @@ TEST_F(Peers, EveryFailureHasItsName) {
        R"(echo '{"type":"hello","protocol":1,"name":"puppet","needs":["gradients"]}' >&4; sleep 100)", protocol_error,
        "gradients"},
   };
-  for (const Case& one : cases) {
-    SCOPED_TRACE(one.what);
-    peers::Plugin plugin = puppet(one.script);
-    if (one.what == std::string("does not greet")) plugin.limits.start_seconds = patience;
+  for (const auto& [what, script, ending, text] : cases) {
+    SCOPED_TRACE(what);
+    peers::Plugin plugin = puppet(script);
+    if (what == std::string("does not greet")) plugin.limits.start_seconds = patience;
     // Timeouts alone may take their time; a busy machine is no timeout.
-    if (one.ending != Ending::timeout) plugin.limits.task_seconds = 20;
+    if (ending != Ending::timeout) plugin.limits.task_seconds = 20;
     const auto start = std::chrono::steady_clock::now();
     peers::Peer peer(plugin);
     const Failed found = failure(peer);
-    EXPECT_EQ(peers::to_string(one.ending), peers::to_string(found.ending)) << found.text;
-    EXPECT_TRUE(has(found.text, one.text));
+    EXPECT_EQ(peers::to_string(ending), peers::to_string(found.ending)) << found.text;
+    EXPECT_TRUE(has(found.text, text));
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   }
 }
@@ -213,12 +206,7 @@ TEST_F(Peers, WhoFailsAfterARefusalHasItsOwnName) {
     { echo '{"type":"eval","id":1,"count":2,"nbytes":2}'; printf '\001\002'; } >&4; read -r refusal <&3
     echo '{"type":"fail","id":1,"reason":"no"}' >&4; )" +
                           until_the_end));
-  try {
-    peer.run(task(3), doors());
-    FAIL() << "it failed";
-  } catch (const peers::Failure& error) {
-    EXPECT_EQ(Ending::budget_refused, error.ending());
-  }
+  EXPECT_EQ(Ending::budget_refused, failure(peer, task(3)).ending);
 }
 
 TEST_F(Peers, WhoRunsOutOfTimeIsTakenAtItsLastPartialValues) {
@@ -400,14 +388,12 @@ TEST_F(Peers, AHostSurvivesWhateverTheySend) {
     peers::Peer peer(plugin);
     const auto start = std::chrono::steady_clock::now();
     try {
-      const peers::Answer answer = peer.run(task(), doors());
-      ASSERT_EQ(2u, answer.values.size()) << item << " " << replay();
+      ASSERT_EQ(2u, peer.run(task(), doors()).values.size()) << item << " " << replay();
       ++answers;
     } catch (const peers::Failure& error) {
       ASSERT_NE(Ending::ok, error.ending());
     }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    longest = std::max(longest, took.count());
+    longest = std::max(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   RecordProperty("seconds_of_longest_stream", std::to_string(longest));
   std::cout << streams << " streams, the longest took " << longest << " s\n";

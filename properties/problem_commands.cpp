@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <regex>
 
 #include "core/error.hpp"
@@ -25,11 +27,10 @@ class ProblemCommands : public Program {
  protected:
   /// A .npy file with positive values: one wave along the last axis.
   std::string array(const std::string& name, const std::vector<std::int64_t>& shape) const {
-    std::size_t count = 1;
-    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
-    std::vector<double> values(count);
+    std::vector<double> values(
+        static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>())));
     const auto line = static_cast<std::size_t>(shape.back());
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = 1 + 0.5 * std::sin(6.283185307179586 * static_cast<double>(i % line) / static_cast<double>(line));
     data::write_npy(path(name), {shape, data::Dtype::float64, values});
     return path(name);
@@ -102,18 +103,15 @@ TEST_F(ProblemCommands, PartsMadeApartAreMergedToTheSameFile) {
   ASSERT_EQ(0, opshap(set + path("whole.h5")).code);
   ASSERT_EQ(0, opshap(set + path("b.part") + " --shard 1/2").code);
   expect_refusal("data merge " + path("b.part") + " --out " + path("merged.h5"), 2, "part=0 of 2 (is missing)");
-  const std::string made = output(set + path("a.part") + " --shard 0/2 --json");
-  EXPECT_EQ(2, Json::parse(made)["part"]["of"]);
-  const Outcome merged = opshap("data merge " + path("b.part") + " " + path("a.part") + " --out " + path("merged.h5"));
-  ASSERT_EQ(0, merged.code) << merged.err;
+  EXPECT_EQ(2, answer(set + path("a.part") + " --shard 0/2")["part"]["of"]);
+  done("data merge " + path("b.part") + " " + path("a.part") + " --out " + path("merged.h5"));
   EXPECT_EQ(read_file(path("whole.h5")), read_file(path("merged.h5")));
   expect_refusal("data info " + path("a.part"), 3, "(is a part of a data set)");
   expect_refusal("data generate --pde heat1d --samples 7 --shard 2/2 --out " + path("c.part"), 2, "--shard=2/2");
 }
 
 TEST_F(ProblemCommands, TheListSaysWhichProblemIsSyntheticAndWhatCanBeSet) {
-  const std::string outcome = output("list pdes --json");
-  const Json listed = Json::parse(outcome)["entries"];
+  const Json listed = answer("list pdes")["entries"];
   ASSERT_EQ(pde::names().size(), listed.size());
   for (const Json& entry : listed) {
     const auto name = entry["name"].get<std::string>();
@@ -134,8 +132,7 @@ TEST_F(DataSheets, ShowEveryChannelOfTheSamplesOfEveryProblem) {
   for (const auto& problem : pde::all()) {
     const std::string name(problem->name()), set = path(name + ".h5"), page = path(name + ".html");
     data::generate(small(*problem), set);
-    const std::string outcome = output("data preview " + set + " --samples 0,5 --out " + page);
-    EXPECT_EQ(page + "\n", outcome);
+    EXPECT_EQ(page + "\n", output("data preview " + set + " --samples 0,5 --out " + page));
     const std::string text = read_file(page);
     EXPECT_EQ(2u, count(text, "<h3>sample ")) << name;
     const std::size_t channels = static_cast<std::size_t>(problem->input().channel_count()) +
@@ -171,15 +168,11 @@ TEST_F(DataSheets, ReadWhatTheGeneratorDrew) {
       const auto made = data::generate_sample(*problem->with(problem->quick()), request.seed, sample).drawn;
       ASSERT_EQ(made.size(), drawn[sample].size()) << problem->name();
       for (const pde::Drawn& numbers : made) {
-        const auto stored = std::find_if(drawn[sample].begin(), drawn[sample].end(),
-                                         [&](const pde::Drawn& other) { return other.name == numbers.name; });
+        const auto stored = std::ranges::find(drawn[sample], numbers.name, &pde::Drawn::name);
         ASSERT_NE(drawn[sample].end(), stored) << numbers.name;
-        ASSERT_EQ(numbers.values.size(), stored->values.size()) << numbers.name;
-        for (std::size_t i = 0; i < numbers.values.size(); ++i) {
-          EXPECT_TRUE(numbers.values[i] == stored->values[i] ||
-                      (std::isnan(numbers.values[i]) && std::isnan(stored->values[i])))
-              << numbers.name;
-        }
+        EXPECT_TRUE(std::ranges::equal(numbers.values, stored->values, [](double made, double read) {
+          return made == read || (std::isnan(made) && std::isnan(read));
+        })) << numbers.name;
       }
     }
   }
@@ -208,8 +201,7 @@ class ProfileData : public Program {
 
 TEST_F(ProfileData, EveryProblemOfThePaperGetsItsSetAndAnEstimate) {
   const std::string command = "data generate --all --profile smoke --config " + tiny() + " --out " + path("sets");
-  const Outcome outcome = opshap(command + " --json");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const Outcome outcome = done(command + " --json");
   const Json json = Json::parse(outcome.out);
   std::size_t problems = 0;
   for (const auto& problem : pde::all()) {
@@ -227,8 +219,7 @@ TEST_F(ProfileData, EveryProblemOfThePaperGetsItsSetAndAnEstimate) {
   EXPECT_LT(outcome.err.find("estimate  all together: "), outcome.err.find("data advection1d")) << "before it starts";
 
   // Sets that are there cost nothing, and none is made anew.
-  const Outcome again = opshap(command);
-  ASSERT_EQ(0, again.code) << again.err;
+  const Outcome again = done(command);
   EXPECT_TRUE(has(again.err, "is there"));
   EXPECT_FALSE(has(again.err, " each: "));
 }

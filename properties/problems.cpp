@@ -2,10 +2,8 @@
 // data sets that say what they hold.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <set>
 
@@ -16,21 +14,18 @@
 #include "data/generate.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
+#include "support/run_folder.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
-
-class Problems : public testing::TestWithParam<std::string> {
+class Problems : public RunFolder, public testing::WithParamInterface<std::string> {
  protected:
   void SetUp() override {
+    RunFolder::SetUp();
     set_verbosity(Verbosity::quiet);
-    folder_ = fs::temp_directory_path() / ("opshap_problems_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   /// With parameters for tests: some problems take seconds a sample otherwise.
   const pde::Problem& problem() const { return *problem_; }
@@ -40,10 +35,8 @@ class Problems : public testing::TestWithParam<std::string> {
   static data::DatasetRequest request(std::int64_t samples) {
     return {.pde = GetParam(), .parameters = pde::find(GetParam()).quick(), .layout = {.samples = samples}};
   }
-  fs::path file(const std::string& name) const { return folder_ / name; }
 
  private:
-  fs::path folder_;
   std::unique_ptr<pde::Problem> problem_ = pde::find(GetParam()).with(pde::find(GetParam()).quick());
 };
 
@@ -81,22 +74,19 @@ TEST_P(Problems, SaysWhatItIs) {
   }
 }
 
-/// Half of the value: counts are powers of two here, and what has a largest value stays below it.
-double another_value(const pde::Parameter& parameter) { return parameter.value == 0 ? 0.5 : parameter.value / 2; }
-
 TEST_P(Problems, ChangesItsParametersByName) {
   const std::vector<pde::Parameter> parameters = problem().parameters();
   for (const pde::Parameter& parameter : parameters) {
     EXPECT_FALSE(parameter.meaning.empty()) << parameter.name;
+    // Half of the value: counts are powers of two here, and what has a largest value stays below it.
     const pde::ParameterValue other = parameter.choices.empty()
-                                          ? pde::ParameterValue(another_value(parameter))
+                                          ? pde::ParameterValue(parameter.value == 0 ? 0.5 : parameter.value / 2)
                                           : pde::ParameterValue(parameter.choices.at(parameter.value == 0 ? 1 : 0));
     const std::vector<pde::Parameter> changed = problem().with({{parameter.name, other}})->parameters();
     ASSERT_EQ(parameters.size(), changed.size());
-    for (std::size_t i = 0; i < changed.size(); ++i) {
+    for (std::size_t i = 0; i < changed.size(); ++i)
       EXPECT_EQ(parameters[i].name == parameter.name, changed[i].value != parameters[i].value)
           << parameter.name << " " << changed[i].name;
-    }
     EXPECT_THROW(problem().with({{parameter.name, std::nan("")}}), InvalidArgument) << parameter.name;
     EXPECT_THROW(problem().with({{parameter.name, "no_such_choice"}}), InvalidArgument) << parameter.name;
     EXPECT_EQ(pde::values(parameters), pde::values(problem().with(pde::values(parameters))->parameters()));
@@ -203,8 +193,8 @@ TEST_P(Problems, AnEvolutionStartsAtItsInput) {
 }
 
 TEST_P(Problems, ADataSetSaysWhatItHolds) {
-  data::generate(request(7), file("set.h5"));
-  const data::Dataset set = data::read_dataset(file("set.h5"));
+  data::generate(request(7), folder_ / "set.h5");
+  const data::Dataset set = data::read_dataset(folder_ / "set.h5");
   EXPECT_EQ(GetParam(), set.pde);
   EXPECT_EQ(problem().input().domain, set.inputs.domain);
   EXPECT_EQ(problem().output().domain, set.targets.domain);
@@ -212,7 +202,7 @@ TEST_P(Problems, ADataSetSaysWhatItHolds) {
   EXPECT_EQ(problem().output().channels, set.target_channels);
   EXPECT_EQ(problem().input().channel_count(), set.inputs.channels);
   EXPECT_EQ(problem().output().channel_count(), set.targets.channels);
-  for (const data::DataCheck& check : data::verify_dataset(file("set.h5")))
+  for (const data::DataCheck& check : data::verify_dataset(folder_ / "set.h5"))
     EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
 }
 
@@ -220,35 +210,35 @@ TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
   const pde::ParameterValues quick = request(5).parameters;
   data::generate(
       {.pde = GetParam(), .parameters = quick, .layout = {.samples = 5, .train = 2, .validation = 1, .test = 2}},
-      file("set.h5"));
-  const data::Dataset set = data::read_dataset(file("set.h5"));
+      folder_ / "set.h5");
+  const data::Dataset set = data::read_dataset(folder_ / "set.h5");
   ASSERT_EQ(static_cast<std::size_t>(set.inputs.channels), set.input_mean.size());
   const Domain& domain = set.inputs.domain;
   const std::int64_t points = domain.points();
   for (int channel = 0; channel < set.inputs.channels; ++channel) {
     long double mean = 0, scale = 0;
-    for (const std::int64_t sample : set.indices(data::Split::train)) {
+    for (const std::int64_t sample : set.indices(data::Split::train))
       for (std::int64_t p = 0; p < points; ++p) {
         const long double value = set.inputs.field(sample)[static_cast<std::size_t>(channel * points + p)] / 2.0L *
                                   static_cast<long double>(domain.volume(p) / domain.volume());
         mean += value;
         scale += std::abs(value);
       }
-    }
     EXPECT_EQ("", mismatch(static_cast<double>(mean), set.input_mean[static_cast<std::size_t>(channel)],
                            rounding(4.0 * static_cast<double>(points), static_cast<double>(scale))))
         << channel;
   }
-  data::generate({.pde = GetParam(), .parameters = quick, .layout = {.samples = 2, .test = 2}}, file("untrained.h5"));
-  EXPECT_EQ(std::vector<double>{}, data::read_dataset(file("untrained.h5")).input_mean);
+  data::generate({.pde = GetParam(), .parameters = quick, .layout = {.samples = 2, .test = 2}},
+                 folder_ / "untrained.h5");
+  EXPECT_EQ(std::vector<double>{}, data::read_dataset(folder_ / "untrained.h5").input_mean);
 }
 
 TEST_P(Problems, ADataSetDoesNotDependOnItsShards) {
   data::DatasetRequest pieces = request(7);
   pieces.shard_samples = 3;
-  data::generate(request(7), file("whole.h5"));
-  data::generate(pieces, file("pieces.h5"));
-  EXPECT_EQ(read_file(file("whole.h5")), read_file(file("pieces.h5")));
+  data::generate(request(7), folder_ / "whole.h5");
+  data::generate(pieces, folder_ / "pieces.h5");
+  EXPECT_EQ(read_file(folder_ / "whole.h5"), read_file(folder_ / "pieces.h5"));
   pieces.shard_samples = 0;
   EXPECT_THROW(data::resolved(pieces), InvalidArgument);
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
+#include <tuple>
 
 #include "cli/operator_game.hpp"
 #include "cli/profile.hpp"
@@ -89,7 +90,7 @@ std::vector<fs::path> manifests_in(const fs::path& folder) {
 // Their settings are texts of an earlier writer, with another order of the keys.
 TEST(Profiles, TheCommittedRunsCanBeResumed) {
   int runs = 0;
-  for (const cli::EmbeddedSettings& embedded : cli::embedded_profiles()) {
+  for (const cli::EmbeddedSettings& embedded : cli::embedded_profiles())
     for (const fs::path& manifest : manifests_in(fs::path(OPSHAP_SOURCE_DIR) / "reports" / embedded.name)) {
       const auto written = nlohmann::json::parse(read_file(manifest));
       const std::string text = written.at("settings").at("toml"), pde = written.at("pde");
@@ -97,7 +98,6 @@ TEST(Profiles, TheCommittedRunsCanBeResumed) {
       EXPECT_EQ(cli::identity(cli::load_profile(embedded.name, {}, pde)), cli::identity(stored)) << manifest;
       ++runs;
     }
-  }
   EXPECT_GE(runs, 8);
 }
 
@@ -145,10 +145,8 @@ TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
       EXPECT_EQ(problem->name(), settled.data.pde);
       EXPECT_EQ(cli::to_toml(settled), cli::to_toml(cli::parse_profile(cli::to_toml(settled), "stored.toml")));
       const Domain domain = problem->with(settled.data.parameters)->input().domain;
-      for (const Resolution& resolution : settled.resolutions) {
-        const int n = resolution.fewest();
-        EXPECT_EQ(0, domain.shape()[0] % n) << profile.name << " " << problem->name();
-      }
+      for (const Resolution& resolution : settled.resolutions)
+        EXPECT_EQ(0, domain.shape()[0] % resolution.fewest()) << profile.name << " " << problem->name();
       if (domain.dimension() == 2) {
         EXPECT_LE(settled.resolutions.back(), 32);
       }
@@ -327,18 +325,17 @@ std::vector<double> counting(std::size_t count) {
 }
 
 TEST(InputFields, TakeTheChannelAxisOrLeaveItOut) {
-  struct Case {
-    std::vector<std::int64_t> shape;
-    int dimension, channels;
-    std::vector<int> grid;
-  };
-  for (const Case& known : {Case{{6}, 1, 1, {6}}, Case{{1, 6}, 1, 1, {6}}, Case{{2, 6}, 1, 2, {6}},
-                            Case{{3, 4}, 2, 1, {3, 4}}, Case{{1, 3, 4}, 2, 1, {3, 4}}, Case{{2, 3, 4}, 2, 2, {3, 4}}}) {
-    const auto count = static_cast<std::size_t>(
-        std::accumulate(known.shape.begin(), known.shape.end(), std::int64_t{1}, std::multiplies<>()));
-    const FieldBatch field = cli::input_field(known.shape, counting(count), known.dimension, known.channels, "test");
-    EXPECT_EQ(known.grid, field.domain.shape());
-    EXPECT_EQ(known.channels, field.channels);
+  for (const auto& [shape, dimension, channels, grid] : {std::tuple(std::vector<std::int64_t>{6}, 1, 1, std::vector{6}),
+                                                         {{1, 6}, 1, 1, {6}},
+                                                         {{2, 6}, 1, 2, {6}},
+                                                         {{3, 4}, 2, 1, {3, 4}},
+                                                         {{1, 3, 4}, 2, 1, {3, 4}},
+                                                         {{2, 3, 4}, 2, 2, {3, 4}}}) {
+    const auto count =
+        static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
+    const FieldBatch field = cli::input_field(shape, counting(count), dimension, channels, "test");
+    EXPECT_EQ(grid, field.domain.shape());
+    EXPECT_EQ(channels, field.channels);
     EXPECT_EQ(1, field.batch);
     EXPECT_EQ(counting(count), field.values);
   }
@@ -357,17 +354,14 @@ TEST(InputFields, RefuseShapesTheOperatorDoesNotTake) {
 
 TEST(InputFields, OnAMeshThereIsAValueForEachPoint) {
   const Domain mesh = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 0, 1}, {1, 1, 1}));
-  struct Case {
-    std::vector<std::int64_t> shape;
-    int channels, batch;
-  };
-  for (const Case& known : {Case{{3}, 1, 1}, Case{{1, 3}, 1, 1}, Case{{2, 3}, 2, 1}, Case{{4, 2, 3}, 2, 4}}) {
-    const auto count = static_cast<std::size_t>(3 * known.channels * known.batch);
-    const auto fields =
-        cli::on_mesh(cli::input_fields(known.shape, counting(count), 1, known.channels, "test"), mesh, "test");
+  for (const auto& [shape, channels, batch] :
+       {std::tuple(std::vector<std::int64_t>{3}, 1, 1), {{1, 3}, 1, 1}, {{2, 3}, 2, 1}, {{4, 2, 3}, 2, 4}}) {
+    const auto count = static_cast<std::size_t>(3 * channels * batch);
+    const auto fields = cli::on_mesh(
+        cli::input_field(shape, counting(count), 1, channels, "test", cli::Several::allowed), mesh, "test");
     EXPECT_EQ(mesh, fields.domain);
-    EXPECT_EQ(known.batch, fields.batch);
-    EXPECT_EQ(known.channels, fields.channels);
+    EXPECT_EQ(batch, fields.batch);
+    EXPECT_EQ(channels, fields.channels);
     EXPECT_EQ(counting(count), fields.values);
   }
   EXPECT_THROW(cli::on_mesh(cli::input_field({4}, counting(4), 1, 1, "test"), mesh, "test"), InvalidArgument);

@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,7 +19,7 @@ using nlohmann::json;
 using training::Ranks;
 
 TEST(RankShares, CoverEverythingOnceAndAreAboutAsLarge) {
-  for (const int size : {1, 2, 3, 7}) {
+  for (const int size : {1, 2, 3, 7})
     for (const std::int64_t count : {0, 1, 5, 64}) {
       std::int64_t next = 0;
       for (int rank = 0; rank < size; ++rank) {
@@ -33,7 +31,6 @@ TEST(RankShares, CoverEverythingOnceAndAreAboutAsLarge) {
       }
       EXPECT_EQ(count, next);
     }
-  }
 }
 
 TEST(RankShares, OfAProcessAloneAreEverything) {
@@ -60,20 +57,19 @@ class TrainingOfRanks : public Program {
     done("reproduce --train-only -q --out " + path("run") + " --profile " + profile_);
   }
 
+  std::string training(const std::string& what, const std::string& out) const {
+    return OPSHAP_BINARY_DIR "/opshap train " + what + " --threads 1 -q --profile " + profile_ + " --data " +
+           path("run/data/burgers1d.h5") + " --out " + path(out);
+  }
+
   Outcome train(const std::string& what, const std::string& out, int ranks) const {
-    const std::string launcher =
-        ranks == 1 ? "" : "mpirun --bind-to none --oversubscribe -n " + std::to_string(ranks) + " ";
-    return shell(launcher + OPSHAP_BINARY_DIR + "/opshap train " + what + " --threads 1 -q --profile " + profile_ +
-                 " --data " + path("run/data/burgers1d.h5") + " --out " + path(out));
+    return shell((ranks == 1 ? "" : launcher + std::to_string(ranks) + " ") + training(what, out));
   }
 
   std::vector<Epoch> epochs(const std::string& out) const {
-    std::istringstream lines(read_file(path(out + "/metrics.jsonl")));
     std::vector<Epoch> epochs;
-    for (std::string line; std::getline(lines, line);) {
-      const json epoch = json::parse(line);
+    for (const json& epoch : json_lines(read_file(path(out + "/metrics.jsonl"))))
       epochs.push_back({epoch["loss"], epoch["validation"], epoch["operator_evaluations"]});
-    }
     return epochs;
   }
 
@@ -99,6 +95,7 @@ class TrainingOfRanks : public Program {
     std::filesystem::remove_all(path("several"));
   }
 
+  inline static const std::string launcher = "mpirun --bind-to none --oversubscribe -n ";
   const std::string profile_ = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/small_burgers.toml";
 };
 
@@ -113,16 +110,13 @@ TEST_F(TrainingOfRanks, OfAnExplainerHasTheLossesOfOne) {
 }
 
 TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
-  const std::string longer = file("longer.toml", "[backbone]\nepochs = 40\npatience = 40\n");
-  const std::string what = "backbone --config " + longer;
+  const std::string what = "backbone --config " + file("longer.toml", "[backbone]\nepochs = 40\npatience = 40\n");
   ASSERT_EQ(0, train(what, "whole", 2).code);
-  const std::string rank = std::string(OPSHAP_BINARY_DIR) + "/opshap train " + what + " --threads 1 -q --profile " +
-                           profile_ + " --data " + path("run/data/burgers1d.h5") + " --out " + path("killed");
+  const std::string rank = training(what, "killed");
   // The second rank is killed as soon as the first has written an epoch.
   const std::string mortal = file("mortal", rank + " & rank=$!\nuntil [ -s " + path("killed/metrics.jsonl") +
                                                 " ]; do sleep 0.01; done\nkill -9 $rank; wait $rank\n");
-  const Outcome killed = shell("mpirun --bind-to none --oversubscribe -n 1 " + rank + " : -n 1 sh " + mortal);
-  EXPECT_NE(0, killed.code);
+  EXPECT_NE(0, shell(launcher + "1 " + rank + " : -n 1 sh " + mortal).code);
   ASSERT_FALSE(std::filesystem::exists(path("killed/summary.json"))) << "it was too fast to be killed";
   ASSERT_EQ(0, train(what, "killed", 2).code);
   const std::vector<Epoch> whole = epochs("whole"), resumed = epochs("killed");
@@ -135,14 +129,14 @@ TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
 
 // A launcher takes a process that says nothing at its end for a failed one.
 TEST_F(TrainingOfRanks, OneProcessAloneUnderALauncherEndsWell) {
-  const Outcome outcome = shell("mpirun -n 1 " + std::string(OPSHAP_BINARY_DIR) +
-                                "/opshap reproduce --train-only -q --out " + path("run") + " --profile " + profile_);
+  const Outcome outcome = shell("mpirun -n 1 " OPSHAP_BINARY_DIR "/opshap reproduce --train-only -q --out " +
+                                path("run") + " --profile " + profile_);
   EXPECT_EQ(0, outcome.code) << outcome.err;
 }
 
 TEST_F(TrainingOfRanks, AreNotForWhatOneProcessDoes) {
-  const Outcome outcome = shell("mpirun --bind-to none --oversubscribe -n 2 " + std::string(OPSHAP_BINARY_DIR) +
-                                "/opshap reproduce -q --out " + path("other") + " --profile " + profile_);
+  const Outcome outcome =
+      shell(launcher + "2 " OPSHAP_BINARY_DIR "/opshap reproduce -q --out " + path("other") + " --profile " + profile_);
   EXPECT_NE(0, outcome.code);
   EXPECT_TRUE(contains(outcome.err, "reproduce: ranks=2"));
   EXPECT_FALSE(std::filesystem::exists(path("other")));

@@ -164,8 +164,6 @@ TEST_F(ReadmeCommands, Run) {
   EXPECT_GE(run, 3) << "the page's commands were not found";
 #ifdef OPSHAP_WITH_NETWORKS
   EXPECT_EQ(1, shows) << "what README says that a command prints";
-#endif
-#ifdef OPSHAP_WITH_NETWORKS
   ASSERT_TRUE(has(python_blocks(), "opshap.load"));
   file("page.py", "import sys\nsys.path.insert(0, '" OPSHAP_SOURCE_DIR
                   "/python')\nimport numpy as np\n"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -15,7 +14,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "reporting/axes.hpp"
-#include "reporting/claims.hpp"
 #include "reporting/field_figures.hpp"
 #include "reporting/figures.hpp"
 #include "reporting/html.hpp"
@@ -44,12 +42,6 @@ class ReportFolder : public RunFolder {
   std::string report(const runs::Results& results = SyntheticRun().results()) const {
     return report(results, SyntheticRun().manifest());
   }
-  std::map<std::string, std::string> derived_files() const {
-    std::map<std::string, std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_))
-      if (entry.is_regular_file()) files[entry.path().lexically_relative(folder_)] = read_file(entry.path());
-    return files;
-  }
 };
 
 TEST(Html, EscapesTextAndAttributesAndTakesMarkupFromElementsAlone) {
@@ -69,10 +61,9 @@ TEST(Html, EscapesTextAndAttributesAndTakesMarkupFromElementsAlone) {
 
 TEST(Table, IsMadeOfAListOfColumns) {
   const std::vector<int> things = {1, 2};
-  const reporting::Table table =
-      reporting::table_of("squares", "Squares.", things,
-                          {{"number", [](auto& thing) { return std::to_string(thing); }, true},
-                           {"square of it", [](auto& thing) { return std::to_string(thing * thing); }}});
+  const auto table = reporting::table_of("squares", "Squares.", things,
+                                         {{"number", [](auto& thing) { return std::to_string(thing); }, true},
+                                          {"square of it", [](auto& thing) { return std::to_string(thing * thing); }}});
   EXPECT_EQ("number,square of it\n1,1\n2,4\n", table.csv());
   EXPECT_TRUE(table.columns[0].number && !table.columns[1].number);
   EXPECT_TRUE(
@@ -161,13 +152,13 @@ TEST(Axes, TickAtReadableValuesInsideTheRange) {
 
 TEST_F(ReportFolder, TheSameRowsGiveTheSameBytes) {
   report();
-  const auto first = derived_files();
+  const auto first = files_of(folder_);
   for (const char* file : {"report.html", "claims.json", "figures/budget_error.svg", "figures/budget_error.csv",
                            "tables/paper_comparison.csv", "tables/methods.md", "tables/methods.tex",
                            "figures/budget_error.pdf", "figures/budget_error_narrow.svg"})
     EXPECT_TRUE(first.contains(file)) << file;
   reporting::write_report(folder_);
-  EXPECT_EQ(first, derived_files());
+  EXPECT_EQ(first, files_of(folder_));
 }
 
 TEST_F(ReportFolder, ThePageStandsAlone) {
@@ -186,7 +177,7 @@ TEST_F(ReportFolder, ThePageStandsAlone) {
 
 // A method that diverges, or a program that answers anything.
 TEST_F(ReportFolder, NumbersOfAnySizeHaveAPage) {
-  for (const double size : {1e300, 1.7e308, 5e-324}) {
+  for (const double size : {1e300, 1.7e308, 5e-324})
     for (const std::size_t every : {1, 7}) {
       runs::Results results = SyntheticRun().results();
       for (std::size_t i = 0; i < results.attributions.size(); i += every) {
@@ -196,10 +187,8 @@ TEST_F(ReportFolder, NumbersOfAnySizeHaveAPage) {
         if (row.method == "operator_shap") row.scores["r2"] = row.scores["pearson"] = Measured::of(-size);
         if (row.method == "integrated_gradients") row.reference_error = Measured::of(size);
       }
-      const std::string page = report(results);
-      EXPECT_TRUE(has(page, "</html>")) << size;
+      EXPECT_TRUE(has(report(results), "</html>")) << size;
     }
-  }
 }
 
 TEST_F(ReportFolder, EveryTextOfTheRunIsEscaped) {
@@ -220,8 +209,7 @@ TEST_F(ReportFolder, EveryTextOfTheRunIsEscaped) {
   const std::string page = report(results, manifest);
   EXPECT_EQ(0u, count(page, "<script>"));
   EXPECT_EQ(1u, count(page, "</script>"));
-  const std::string seen = page.substr(0, page.find("<script type="));
-  EXPECT_EQ(0u, count(seen, "alert('x')"));
+  EXPECT_EQ(0u, count(page.substr(0, page.find("<script type=")), "alert('x')"));
   EXPECT_GT(count(page, "&lt;/script&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;"), 5u);
 }
 
@@ -302,8 +290,7 @@ TEST(Figures, DrawTheDomainAndTheQueryOfTheRows) {
 
 TEST_F(ReportFolder, ImportedDataAreNamedOnTheFirstScreen) {
   auto manifest = SyntheticRun{.resolutions = {16}}.manifest();
-  const std::string own = report(SyntheticRun{.resolutions = {16}}.results(), manifest);
-  EXPECT_EQ(0u, count(own, "Imported data"));
+  EXPECT_EQ(0u, count(report(SyntheticRun{.resolutions = {16}}.results(), manifest), "Imported data"));
   manifest["data"] = {{"file", "set.h5"}, {"imported_from", "npy, layout a pair of arrays: u<1>.npy, v.npy"}};
   const std::string page = report(SyntheticRun{.resolutions = {16}}.results(), manifest);
   EXPECT_EQ(1u, count(page, "<strong>Imported data:</strong> npy, layout a pair of arrays: u&lt;1&gt;.npy, v.npy."));
@@ -404,15 +391,14 @@ TEST_F(ReportFolder, TheHeaderNamesTheFirstAndTheLastSitting) {
   auto manifest = SyntheticRun().manifest();
   manifest["resumed"] = {
       {{"time", "2026-01-03T00:00:00Z"}, {"commit", "ffffffffffff"}, {"environment", {{"blas", "another BLAS"}}}}};
-  const std::string page = report(SyntheticRun().results(), manifest);
-  const std::string header = page.substr(0, page.find("</header>"));
+  const std::string page = report(SyntheticRun().results(), manifest), header = page.substr(0, page.find("</header>"));
   EXPECT_EQ(1u, count(header, "ffffffffffff at the end, 0123456789ab at the start (2 sittings)"));
   EXPECT_EQ(1u, count(header, "another BLAS at the end, OpenBLAS 0.3.21 openmp, 60 GFLOP/s a thread at the start"));
 }
 
 TEST_F(ReportFolder, TheFirstScreenHasFiveSentencesAndOneTable) {
-  const std::string page = report(SyntheticRun::full().results(), SyntheticRun::full().manifest());
-  const std::string header = page.substr(0, page.find("</header>"));
+  const std::string page = report(SyntheticRun::full().results(), SyntheticRun::full().manifest()),
+                    header = page.substr(0, page.find("</header>"));
   EXPECT_EQ(5u, count(header.substr(0, header.find("</ol>")), "<li><strong>"));
   std::map<std::string, std::map<std::string, int>> verdicts;
   int better = 0, judged_rows = 0;
@@ -447,8 +433,7 @@ TEST_F(ReportFolder, TheFirstScreenHasFiveSentencesAndOneTable) {
 // Hidden cells may be fields that the operator has never seen.
 TEST_F(ReportFolder, ABaselineFarFromTheDataIsNamedFirst) {
   runs::Results results = SyntheticRun().results();
-  const std::string without = report(results);
-  EXPECT_EQ(0u, count(without, "out of distribution"));
+  EXPECT_EQ(0u, count(report(results), "out of distribution"));
   auto manifest = SyntheticRun().manifest();
   const runs::GamesRow row{.pde = "burgers1d",
                            .players = 16,
@@ -463,8 +448,7 @@ TEST_F(ReportFolder, ABaselineFarFromTheDataIsNamedFirst) {
     attribution.reference_part_errors = {0.126, 0.0043};
     attribution.reference_check = 0.03 + 0.1 * static_cast<double>(attribution.sample);
   }
-  const std::string page = report(results, manifest);
-  const std::string header = page.substr(0, page.find("</header>"));
+  const std::string page = report(results, manifest), header = page.substr(0, page.find("</header>"));
   EXPECT_EQ(1u, count(header, "in channel u the baseline is 9.700 standard deviations from the data"));
   EXPECT_EQ(0u, count(header, "in channel v"));
   EXPECT_EQ(1u, count(read_file(folder_ / "tables" / "games.csv"), "16,5 of 16,\"u 9.700, v 2.900\""));
@@ -489,13 +473,13 @@ TEST_F(ReportFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
 // A repository keeps the rows of a run without its values, and with the values of its references at most.
 TEST_F(ReportFolder, FiguresWhoseRowsAreNotKeptStayAsTheyWereDrawn) {
   report();
-  const auto before = derived_files();
+  const auto before = files_of(folder_);
   for (const bool references : {false, true}) {
     runs::Results results = SyntheticRun().results();
     results.fields.clear();
     std::erase_if(results.values, [=](const auto& row) { return !references || row.method != "reference"; });
     const std::string page = report(results);
-    const auto after = derived_files();
+    const auto after = files_of(folder_);
     for (const char* figure : {"shapley_and_density", "grids", "example"}) {
       for (const char* ending : {".svg", "_narrow.svg", ".pdf", ".csv"}) {
         const std::string file = "figures/" + (figure + std::string(ending));
@@ -532,10 +516,8 @@ TEST_F(ReportFolder, AnUnfinishedEvaluationSaysWhatIsMissingAndWhoWentOn) {
 TEST_F(ReportFolder, OneRowIsEnoughForAPage) {
   const runs::Results results = SyntheticRun().results();
   runs::Results one;
-  one.attributions.push_back(*std::find_if(results.attributions.begin(), results.attributions.end(),
-                                           [](const auto& row) { return row.method == "kernel_shap"; }));
-  const std::string page = report(one);
-  EXPECT_TRUE(has(page, "KernelSHAP"));
+  one.attributions.push_back(*std::ranges::find(results.attributions, "kernel_shap", &runs::AttributionRow::method));
+  EXPECT_TRUE(has(report(one), "KernelSHAP"));
 }
 
 TEST_F(ReportFolder, WhatIsNoRunIsRefusedAndTheOldPageStays) {

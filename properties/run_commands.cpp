@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "core/file.hpp"
@@ -12,6 +11,7 @@
 #include "runs/row_files.hpp"
 #include "support/program.hpp"
 #include "support/refusal.hpp"
+#include "support/run_folder.hpp"
 
 namespace opshap {
 namespace {
@@ -79,10 +79,8 @@ TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
   EXPECT_EQ(manifest["seconds"].size(), stages);
 
   // Trainings of this profile cannot stop early, so that their counts are known before.
-  std::istringstream lines(read_file(path("run/training.jsonl")));
   int trainings = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const json row = json::parse(line);
+  for (const json& row : json_lines(read_file(path("run/training.jsonl")))) {
     const std::string stage =
         row["stage"].get<std::string>() +
         (row.contains("explainer") && row["explainer"].is_string() ? " " + row["explainer"].get<std::string>() : "");
@@ -93,10 +91,8 @@ TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
   EXPECT_EQ(3, trainings);
 
   // Attributions count what they took; references and faithfulness are beside them.
-  std::istringstream results(read_file(path("run/results.jsonl")));
   std::int64_t spent = 0;
-  for (std::string line; std::getline(results, line);) {
-    const json row = json::parse(line);
+  for (const json& row : json_lines(read_file(path("run/results.jsonl")))) {
     if (row["schema"] != "opshap.attribution/1") continue;
     spent += row["evaluations"].get<std::int64_t>();
     if (row["method"] == "permutation") spent += row["reference_evaluations"].get<std::int64_t>() + 16;
@@ -120,19 +116,6 @@ constexpr const char* comparison =
     "compare --game unanimity_sum --players 12 --methods permutation,kernel_shap_paired --budgets 64,128 --repeats 3 "
     "-q ";
 
-/// The rows without their times.
-std::string rows_of(const std::string& file) {
-  std::istringstream lines(read_file(file));
-  std::string rows;
-  for (std::string line; std::getline(lines, line);) {
-    json row = json::parse(line);
-    row.erase("seconds");
-    row.erase("crc32c");
-    rows += row.dump() + '\n';
-  }
-  return rows;
-}
-
 TEST_F(ShardCommands, PartsOfAComparisonMergeToTheWhole) {
   done(comparison + ("--out " + path("whole")));
   const std::string out = comparison + ("--out " + path("run"));
@@ -143,7 +126,7 @@ TEST_F(ShardCommands, PartsOfAComparisonMergeToTheWhole) {
   expect_refusal("merge " + path("run"), 3, "has no parts");
   expect_refusal(out + " --shard 1/3", 2, "Leave --shard out");
   done(out);
-  EXPECT_EQ(rows_of(path("whole/results.jsonl")), rows_of(path("run/results.jsonl")));
+  EXPECT_EQ(without_times(path("whole/results.jsonl")), without_times(path("run/results.jsonl")));
   EXPECT_EQ(read_file(path("whole/tables/errors.csv")), read_file(path("run/tables/errors.csv")));
 }
 
@@ -163,8 +146,8 @@ seed = 1
   done(out + path("run"));
   for (const auto& entry : fs::directory_iterator(path("whole"))) {
     if (!fs::exists(entry.path() / "results.jsonl")) continue;
-    EXPECT_EQ(rows_of((entry.path() / "results.jsonl").string()),
-              rows_of(path("run/" + entry.path().filename().string() + "/results.jsonl")));
+    EXPECT_EQ(without_times(entry.path() / "results.jsonl"),
+              without_times(path("run/" + entry.path().filename().string() + "/results.jsonl")));
   }
 }
 
@@ -220,7 +203,7 @@ TEST_F(ShardCommands, ARowThatHasChangedIsNamedByWhateverReadsIt) {
   file("run/results.jsonl", rows.substr(rows.find('\n') + 1));  // a row is missing
   expect_refusal(comparison + ("--against " + run), 3, "results.jsonl (has ");
   EXPECT_EQ(0, opshap(again).code) << "what was lost is made again";
-  EXPECT_EQ(rows_of(run + "/results.jsonl").size(), rows_of(file("rows", rows)).size());
+  EXPECT_EQ(without_times(run + "/results.jsonl").size(), without_times(file("rows", rows)).size());
 }
 
 class ReferenceStudy : public Program {
@@ -278,10 +261,9 @@ TEST_F(ReferenceStudy, SaysWhichInputsDoNotAgree) {
   make_run();
   // The rows of another reference: one that had an evaluation more on one input.
   std::string rows = read_file(path("run/results.jsonl"));
-  const std::string uniform = "\"method\":\"uniform\"";
-  const std::size_t key = rows.find("\"reference_evaluations\":", rows.find(uniform));
+  const std::size_t key = rows.find("\"reference_evaluations\":", rows.find("\"method\":\"uniform\""));
   rows.insert(rows.find(':', key) + 1, "1");
-  file("run/results.jsonl", std::regex_replace(rows, std::regex(",\"crc32c\":\"[0-9a-f]{8}\""), ""));
+  file("run/results.jsonl", without_checksum(rows));
   auto manifest = nlohmann::ordered_json::parse(read_file(path("run/manifest.json")));
   manifest.erase("rows");
   file("run/manifest.json", manifest.dump());

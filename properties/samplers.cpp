@@ -40,27 +40,28 @@ double five_sigma(std::size_t degrees) {
   return d * std::pow(1 - c + 5 * std::sqrt(c), 3);
 }
 
-/// The size of a row's pair that is at most n/2, or the size itself.
-int layer(const CoalitionSample& sample, std::size_t row) {
-  const int size = sample.coalitions.cardinality(row);
-  return sample.paired() ? std::min(size, sample.coalitions.players() - size) : size;
+/// As many draws as of any other for each of the classes, and every class drawn.
+void expect_uniform(const std::map<std::uint64_t, double>& draws, std::size_t classes) {
+  ASSERT_EQ(classes, draws.size());
+  std::vector<double> observed;
+  for (const auto& [row, count] : draws) observed.push_back(count);
+  const std::vector<double> probability(classes, 1 / static_cast<double>(classes));
+  EXPECT_LE(g_statistic(observed, probability), classes > 1 ? five_sigma(classes - 1) : 0);
 }
 
-/// The total weight of each layer.
+/// The total weight of each layer: of a size, or of a pair's two sizes together, at the size that is at most n/2.
 std::vector<double> layer_weights(const CoalitionSample& sample) {
-  std::vector<double> weights(static_cast<std::size_t>(sample.coalitions.players()), 0.0);
-  for (std::size_t row = 0; row < sample.weights.size(); ++row)
-    weights[static_cast<std::size_t>(layer(sample, row))] += sample.weights[row];
+  const int players = sample.coalitions.players();
+  std::vector<double> weights(static_cast<std::size_t>(players), 0.0);
+  for (std::size_t row = 0; row < sample.weights.size(); ++row) {
+    const int size = sample.coalitions.cardinality(row);
+    weights[static_cast<std::size_t>(sample.paired() ? std::min(size, players - size) : size)] += sample.weights[row];
+  }
   return weights;
 }
 
-/// Σ of the kernel over the coalitions of a layer.
-double layer_kernel(int players, int size, Pairing pairing) {
-  return kernel(players, size) * (pairing == Pairing::complements && 2 * size < players ? 2 : 1);
-}
-
 TEST(SizeLaw, ProbabilitiesAreTheMassesAndAddUpToOne) {
-  for (const SizeMass mass : all_masses) {
+  for (const SizeMass mass : all_masses)
     for (const int players : {2, 3, 8, 65, 1024, 1030, 4096}) {
       const SizeLaw law(mass, players);
       double total = 0;
@@ -72,7 +73,6 @@ TEST(SizeLaw, ProbabilitiesAreTheMassesAndAddUpToOne) {
       }
       EXPECT_EQ("", mismatch(1, total, rounding(players, 1)));
     }
-  }
   const SizeLaw kernel_law(SizeMass::shapley_kernel, 5), uniform(SizeMass::uniform, 5), root(SizeMass::square_root, 5);
   EXPECT_EQ("", mismatch((1.0 / 4) / (2.0 / 4 + 2.0 / 6), kernel_law.probability(1), rounding(16, 1)));
   EXPECT_EQ("", mismatch(0.25, uniform.probability(1), rounding(16, 1)));
@@ -82,7 +82,7 @@ TEST(SizeLaw, ProbabilitiesAreTheMassesAndAddUpToOne) {
 
 TEST(SizeLaw, DrawnSizesFollowIt) {
   constexpr int draws = 200000;
-  for (const SizeMass mass : all_masses) {
+  for (const SizeMass mass : all_masses)
     for (const int players : {2, 3, 12, 33}) {
       const SizeLaw law(mass, players);
       Rng rng(22, "sizes", 0, static_cast<std::uint64_t>(players));
@@ -91,7 +91,6 @@ TEST(SizeLaw, DrawnSizesFollowIt) {
       for (int draw = 0; draw < draws; ++draw) ++observed[static_cast<std::size_t>(law.draw(rng)) - 1];
       EXPECT_LE(g_statistic(observed, probability), players > 2 ? five_sigma(observed.size() - 1) : 0) << players;
     }
-  }
 }
 
 // P(i, j ∈ S) = Σ_s q_s s(s−1)/(n(n−1)), for every two players alike. For the kernel it is (1 − 1/H_{n−1})/2 (Covert &
@@ -109,14 +108,13 @@ TEST(Samplers, PairsOfPlayersAreDrawnTogetherEquallyOften) {
     Rng rng(23, "pairs");
     const auto sample = sample_coalitions(Sampler::iid, law, draws, Pairing::none, rng);
     ASSERT_EQ(static_cast<std::size_t>(draws), sample.draws.size());
-    for (int i = 0; i < players; ++i) {
+    for (int i = 0; i < players; ++i)
       for (int j = 0; j < i; ++j) {
         double count = 0;
         for (const auto& draw : sample.draws)
           count += sample.coalitions.contains(draw.row, i) && sample.coalitions.contains(draw.row, j);
         EXPECT_EQ("", mismatch(together, count / draws, sampling(std::sqrt(together * (1 - together) / draws))));
       }
-    }
   }
 }
 
@@ -149,10 +147,7 @@ TEST(Samplers, SubsetsTakenWithoutReplacementAreUniform) {
     for (std::size_t row = 0; row < 7; ++row)
       if (sample.coalitions.cardinality(row) == 3) ++triples[sample.coalitions.row(row)[0]];
   }
-  ASSERT_EQ(56u, triples.size());
-  std::vector<double> observed;
-  for (const auto& [row, count] : triples) observed.push_back(count);
-  EXPECT_LE(g_statistic(observed, std::vector<double>(56, 1 / 56.0)), five_sigma(55));
+  expect_uniform(triples, 56);
 
   // All but one, of the middle size: which is left out is uniform as well.
   for (std::uint64_t item = 0; item < samples / 8; ++item) {
@@ -164,19 +159,14 @@ TEST(Samplers, SubsetsTakenWithoutReplacementAreUniform) {
     for (std::size_t row = 0; row < 253; ++row) missing ^= sample.coalitions.row(row)[0];
     ++left_out[missing];
   }
-  ASSERT_EQ(70u, left_out.size());
-  observed.clear();
-  for (const auto& [row, count] : left_out) {
-    EXPECT_EQ(4, std::popcount(row));
-    observed.push_back(count);
-  }
-  EXPECT_LE(g_statistic(observed, std::vector<double>(70, 1 / 70.0)), five_sigma(69));
+  for (const auto& [row, count] : left_out) EXPECT_EQ(4, std::popcount(row));
+  expect_uniform(left_out, 70);
 }
 
 // k_s = min(C(n, s), c) as far as whole coalitions allow, both of a pair, and never a pair of the middle size twice.
 TEST(Samplers, CountsWithoutReplacementFillTheBudgetEvenly) {
-  for (const SizeMass mass : all_masses) {
-    for (const Pairing pairing : all_pairings) {
+  for (const SizeMass mass : all_masses)
+    for (const Pairing pairing : all_pairings)
       for (const int players : {2, 3, 4, 7, 8, 15, 16, 64}) {
         const SizeLaw law(mass, players);
         const int together = pairing == Pairing::complements ? 2 : 1;
@@ -208,16 +198,14 @@ TEST(Samplers, CountsWithoutReplacementFillTheBudgetEvenly) {
             EXPECT_EQ(binomial(players, size), static_cast<double>(counts[static_cast<std::size_t>(size)]));
         }
       }
-    }
-  }
 }
 
 // Σ_rows weight·f(S) has the mean Σ_{0<s<n} W_S f(S) when, as subsets of a size are uniform, the weights of each size
 // add up to 1/(s(n−s)) in the mean: without replacement they do so in every sample; a draw's do so times its
 // probability.
 TEST(Samplers, WeightsOfEachSizeAddUpToTheShapleyKernel) {
-  for (const SizeMass mass : all_masses) {
-    for (const Pairing pairing : all_pairings) {
+  for (const SizeMass mass : all_masses)
+    for (const Pairing pairing : all_pairings)
       for (const int players : {2, 3, 5, 8, 64, 1030}) {
         const SizeLaw law(mass, players);
         const std::int64_t interior =
@@ -227,7 +215,8 @@ TEST(Samplers, WeightsOfEachSizeAddUpToTheShapleyKernel) {
             layer_weights(sample_coalitions(Sampler::without_replacement, law, interior, pairing, rng));
         const int layers = pairing == Pairing::complements ? players / 2 : players - 1;
         for (int size = 1; size <= layers; ++size) {
-          const double expected = layer_kernel(players, size, pairing);
+          const double expected =
+              kernel(players, size) * (pairing == Pairing::complements && 2 * size < players ? 2 : 1);
           EXPECT_EQ("", mismatch(expected, weights[static_cast<std::size_t>(size)], rounding(4096, expected)))
               << "n=" << players << " s=" << size;
         }
@@ -244,13 +233,11 @@ TEST(Samplers, WeightsOfEachSizeAddUpToTheShapleyKernel) {
         }
         EXPECT_EQ("", mismatch(of_draws, drawn.weights, rounding(64, largest(drawn.weights))));
       }
-    }
-  }
 }
 
 TEST(Samplers, EverySamplerWorksForThousandsOfPlayers) {
   // C(1029, 514) is the last middle binomial that a double can hold.
-  for (const int players : {1024, 1029, 1030, 2048, 4096}) {
+  for (const int players : {1024, 1029, 1030, 2048, 4096})
     for (const SizeMass mass : all_masses) {
       const SizeLaw law(mass, players);
       for (const Sampler sampler : {Sampler::iid, Sampler::shapiq_compatible, Sampler::without_replacement}) {
@@ -272,7 +259,6 @@ TEST(Samplers, EverySamplerWorksForThousandsOfPlayers) {
         EXPECT_EQ("", mismatch(expected, total, rounding(players, expected))) << players;
       }
     }
-  }
 }
 
 TEST(Samplers, TheSameStreamGivesTheSameSample) {
@@ -299,11 +285,10 @@ TEST(KernelLaw, ProbabilitiesAreTheShapleyKernelOfASize) {
     double total = 0, kernel_total = 0;
     for (int s = 1; s < players; ++s) {
       total += law.probability(s);
-      kernel_total += 1.0 / (static_cast<double>(s) * (players - s));
+      kernel_total += kernel(players, s);
     }
     EXPECT_NEAR(1, total, 1e-12) << players;  // rounding of up to 65535 additions of numbers below 1
-    for (int s = 1; s < players; ++s)
-      EXPECT_NEAR(1.0 / (static_cast<double>(s) * (players - s)) / kernel_total, law.probability(s), 1e-12) << s;
+    for (int s = 1; s < players; ++s) EXPECT_NEAR(kernel(players, s) / kernel_total, law.probability(s), 1e-12) << s;
   }
 }
 
@@ -311,9 +296,8 @@ TEST(KernelLaw, SizesFollowTheKernel) {
   for (const int players : {3, 10, 64}) {
     const KernelLaw law(players);
     Rng rng(11, "kernel law", 0, static_cast<std::uint64_t>(players));
-    std::vector<double> observed(static_cast<std::size_t>(players) - 1);
-    std::vector<double> probability;
-    for (int s = 1; s < players; ++s) probability.push_back(1.0 / (static_cast<double>(s) * (players - s)));
+    std::vector<double> observed(static_cast<std::size_t>(players) - 1), probability;
+    for (int s = 1; s < players; ++s) probability.push_back(kernel(players, s));
     const double total = std::accumulate(probability.begin(), probability.end(), 0.0);
     for (double& p : probability) p /= total;
     for (int draw = 0; draw < 400000; ++draw) ++observed[static_cast<std::size_t>(law.draw_size(rng)) - 1];
@@ -326,7 +310,8 @@ TEST(KernelLaw, SubsetsOfASizeAreUniform) {
   const KernelLaw law(players);
   for (int size = 0; size <= players; ++size) {
     Rng rng(12, "kernel law", 1, static_cast<std::uint64_t>(size));
-    std::map<std::uint64_t, std::int64_t> counts;
+    SCOPED_TRACE(size);
+    std::map<std::uint64_t, double> counts;
     std::uint64_t row = 0;
     for (int draw = 0; draw < 100000; ++draw) {
       row = 0;
@@ -334,13 +319,7 @@ TEST(KernelLaw, SubsetsOfASizeAreUniform) {
       ASSERT_EQ(size, cardinality({&row, 1}));
       ++counts[row];
     }
-    const double subsets =
-        std::round(std::exp(std::lgamma(players + 1) - std::lgamma(size + 1) - std::lgamma(players - size + 1)));
-    ASSERT_EQ(static_cast<std::size_t>(subsets), counts.size());
-    std::vector<double> observed;
-    for (const auto& [subset, count] : counts) observed.push_back(static_cast<double>(count));
-    const std::vector<double> probability(observed.size(), 1 / subsets);
-    EXPECT_LE(g_statistic(observed, probability), observed.size() > 1 ? five_sigma(observed.size() - 1) : 0) << size;
+    expect_uniform(counts, static_cast<std::size_t>(binomial(players, size)));
   }
 }
 

@@ -19,10 +19,10 @@
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/certify.hpp"
 #include "evaluation/comparison_run.hpp"
+#include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "methods/method.hpp"
-#include "metrics/registry.hpp"
 #include "support/function_game.hpp"
 #include "support/test_seed.hpp"
 #include "support/text.hpp"
@@ -112,11 +112,9 @@ struct Answer {
 };
 
 Answer ask(const Estimator& estimator, const Game& game, std::int64_t budget, std::uint64_t seed) {
-  try {
-    return {.found = attribute(estimator, game, {budget}, seed)};
-  } catch (const InvalidArgument& error) {
-    return {.found = std::nullopt, .refusal = error.what()};
-  }
+  Answer answer;
+  answer.refusal = refusal<InvalidArgument>([&] { answer.found = attribute(estimator, game, {budget}, seed); });
+  return answer;
 }
 
 class Scales : public testing::TestWithParam<std::string> {};
@@ -266,8 +264,7 @@ TEST(Scales, ScoresOfAComparisonHaveNoUnit) {
       plan.methods.push_back(methods::resolve(name));
     plan.budgets = {60};
     plan.repeats = 2;
-    const evaluation::Truth truth = evaluation::truth_of(game, {}, 5);
-    return evaluation::compare_methods(plan, truth, {}, [](const runs::MethodRow&) {});
+    return evaluation::compare_methods(plan, evaluation::truth_of(game, {}, 5), {}, [](const runs::MethodRow&) {});
   };
   const auto plain = rows(0);
   for (const int k : powers) {

@@ -31,7 +31,6 @@
 namespace opshap {
 namespace {
 
-using games::Kind;
 using games::Limit;
 
 std::unique_ptr<Game> instance(const games::Kind& kind, int players, std::uint64_t item) {
@@ -73,17 +72,16 @@ TEST(SolvedGames, ClosedFormsAreTheTextbookSums) {
 }
 
 TEST(SolvedGames, ClosedFormsAreWhatAllCoalitionsOfSixteenPlayersGive) {
-  for (std::uint64_t item = 0; item < 2; ++item) {
+  for (std::uint64_t item = 0; item < 2; ++item)
     for_every_solved_kind(16, item, [](const games::Kind& kind, const SolvedGame& game) {
       const Attribution found = attribute(estimators::find("exact"), game, {0}, 1);
       EXPECT_EQ("", mismatch(found.values, game.shapley_values(), rounding(64 * 16, as_table(game).scale())))
           << kind.name;
     });
-  }
 }
 
 TEST(SolvedGames, BothValuesAddUpToGrandMinusEmptyValueForHundredsOfPlayers) {
-  for (const int players : {100, 300}) {
+  for (const int players : {100, 300})
     for_every_solved_kind(players, 0, [&](const games::Kind& kind, const SolvedGame& game) {
       const double gain = grand_minus_empty(game);
       // A sum of n values, each the sum of n/2 quadrature nodes.
@@ -93,7 +91,6 @@ TEST(SolvedGames, BothValuesAddUpToGrandMinusEmptyValueForHundredsOfPlayers) {
         EXPECT_EQ("", mismatch(gain, sum(*smooth), tolerance)) << kind.name << " n=" << players;
       }
     });
-  }
 }
 
 // ½ ∫(1−2t) g(t) dt and the other terms of the leading error sum to the error of the total, which is 0.
@@ -111,8 +108,7 @@ TEST(SolvedGames, DeclareTheirLargestInteraction) {
     if (kind.random == nullptr) continue;
     int found = 0;
     for (std::uint64_t item = 0; item < 8; ++item) {
-      const Table table = as_table(*instance(kind, players, item));
-      const Table coefficients = moebius_coefficients(table);
+      const Table table = as_table(*instance(kind, players, item)), coefficients = moebius_coefficients(table);
       // Differences of 2^|T| values.
       const double nothing = rounding(std::pow(2, players), table.scale()).bound;
       for (std::size_t mask = 0; mask < coefficients.values.size(); ++mask)
@@ -128,11 +124,10 @@ TEST(SolvedGames, DeclareTheirLargestInteraction) {
 
 TEST(SolvedGames, HaveAnAumannShapleyValueWhereTheyConvergeToOne) {
   for (const games::Kind& kind : games::all()) {
-    const bool known = games::known_of(kind).aumann_shapley;
     const Limit limit = kind.properties.limit;
     if (limit == Limit::not_refined || limit == Limit::atom)
       continue;  // additive games and multilinear extensions have one, tables do not
-    EXPECT_EQ(limit == Limit::aumann_shapley, known) << kind.name;
+    EXPECT_EQ(limit == Limit::aumann_shapley, games::known_of(kind).aumann_shapley) << kind.name;
   }
 }
 
@@ -178,8 +173,7 @@ TEST(SolvedGames, HaveTheirPublishedValues) {
             mismatch({.37795832, .32292159, .29912008}, {4 * gloves[0], 8 * gloves[4], 16 * gloves[12]}, eight_digits));
   // The United Nations Security Council: 5 permanent members with 7 votes, 10 others with 1, quota 39 (the values are
   // 421/2145 and 4/2145).
-  const std::vector<double> council =
-      games::weighted_voting({7, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 39)->shapley_values();
+  const auto council = games::weighted_voting({7, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 39)->shapley_values();
   EXPECT_EQ("", mismatch({421.0 / 2145, 4.0 / 2145}, {council[0], council[14]}, tolerance));
 }
 
@@ -249,9 +243,8 @@ TEST(SolvedGames, ExponentialsAreProductsOfFactors) {
 
 TEST(SolvedGames, ExponentialsOfThousandsOfPlayersNeedFewNodes) {
   Rng rng(9, "many");
-  const games::Measure measure = games::random_signed_measure(3000, rng);
   const std::complex<double> rate{2, 30};
-  const auto game = games::exponential_of_measure(measure, rate);
+  const auto game = games::exponential_of_measure(games::random_signed_measure(3000, rng), rate);
   EXPECT_EQ("", mismatch(grand_minus_empty(*game), sum(game->shapley_values()), rounding(1e4, 10)));
 }
 
@@ -341,14 +334,13 @@ games::BurgersProblem four_cells() {
 
 TEST(BurgersGame, IsTheSolutionOfHopfAndCole) {
   const games::BurgersProblem problem = four_cells();
-  const auto game = games::burgers_game(problem);
   std::vector<double> expected;
   for (std::size_t mask = 0; mask < 16; ++mask) {
     std::vector<double> heights = problem.heights;
     for (std::size_t k = 0; k < 4; ++k) heights[k] *= static_cast<double>(mask >> k & 1);
     expected.push_back(hopf_solution(problem, heights));
   }
-  EXPECT_EQ("", mismatch(expected, as_table(*game).values, discretisation(1, 1e-11, 1)));
+  EXPECT_EQ("", mismatch(expected, as_table(*games::burgers_game(problem)).values, discretisation(1, 1e-11, 1)));
 }
 
 TEST(BurgersGame, HasTheGradientOfItsValues) {
@@ -357,15 +349,12 @@ TEST(BurgersGame, HasTheGradientOfItsValues) {
   constexpr double step = 1e-5;
   for (const double t : {0.0, 0.3, 1.0}) {
     std::vector<double> differences;
-    for (std::size_t k = 0; k < 4; ++k) {
-      double ends[2];
-      for (const int side : {0, 1}) {
-        games::BurgersProblem moved = problem;
-        for (std::size_t j = 0; j < 4; ++j) moved.heights[j] *= j == k ? t + (side == 1 ? step : -step) : t;
-        ends[side] = as_table(*burgers_game(moved)).grand();
-      }
-      differences.push_back((ends[1] - ends[0]) / (2 * step));
-    }
+    const auto grand = [&](std::size_t k, double by) {
+      games::BurgersProblem moved = problem;
+      for (std::size_t j = 0; j < 4; ++j) moved.heights[j] *= j == k ? t + by : t;
+      return as_table(*burgers_game(moved)).grand();
+    };
+    for (std::size_t k = 0; k < 4; ++k) differences.push_back((grand(k, step) - grand(k, -step)) / (2 * step));
     EXPECT_EQ("", mismatch(differences, game->extension()->gradients(std::vector(4, t)), discretisation(10, step, 2)));
   }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -29,19 +30,14 @@ TEST(Quantiles, AreThoseOfTypeSeven) {
   EXPECT_DOUBLE_EQ(3.25, four.q75);
   EXPECT_EQ(4u, four.count);
   const std::vector<double> powers = {32, 16, 8, 4, 2, 1};
-  EXPECT_DOUBLE_EQ(1.5, statistics::quantile(powers, 0.1));
-  EXPECT_DOUBLE_EQ(2.5, statistics::quantile(powers, 0.25));
-  EXPECT_DOUBLE_EQ(6, statistics::quantile(powers, 0.5));
-  EXPECT_DOUBLE_EQ(14, statistics::quantile(powers, 0.75));
-  EXPECT_DOUBLE_EQ(1, statistics::quantile(powers, 0));
-  EXPECT_DOUBLE_EQ(32, statistics::quantile(powers, 1));
+  for (const auto& [share, expected] :
+       {std::pair(0.1, 1.5), {0.25, 2.5}, {0.5, 6.0}, {0.75, 14.0}, {0.0, 1.0}, {1.0, 32.0}})
+    EXPECT_DOUBLE_EQ(expected, statistics::quantile(powers, share)) << share;
 }
 
 TEST(Quantiles, OfOneValueAreThatValue) {
   const statistics::Quartiles one = statistics::quartiles({7});
-  EXPECT_EQ(7, one.q25);
-  EXPECT_EQ(7, one.median);
-  EXPECT_EQ(7, one.q75);
+  for (const double quartile : {one.q25, one.median, one.q75}) EXPECT_EQ(7, quartile);
 }
 
 TEST(Quantiles, OfAnySizeAreNumbers) {
@@ -88,15 +84,12 @@ TEST(Bootstrap, CoversTheMeanAsOftenAsItSays) {
     Rng rng(trial, "coverage");
     std::vector<double> sample(inputs);
     for (double& value : sample) value = rng.normal();
-    const statistics::Interval interval = statistics::bootstrap(
-                                              inputs,
-                                              [&](statistics::Draw& draw) {
-                                                double sum = 0;
-                                                for (const std::size_t input : draw.inputs) sum += sample[input];
-                                                return sum;
-                                              },
-                                              trial, 1000)
-                                              .interval();
+    const auto sum = [&](statistics::Draw& draw) {
+      double sum = 0;
+      for (const std::size_t input : draw.inputs) sum += sample[input];
+      return sum;
+    };
+    const statistics::Interval interval = statistics::bootstrap(inputs, sum, trial, 1000).interval();
     covered += interval.low <= 0 && 0 <= interval.high;
   }
   EXPECT_GE(covered, 358);
@@ -239,9 +232,8 @@ TEST(Study, TabulatesItsPointsAndItsFit) {
 
 TEST(Study, RefusesWhatHasNoLogarithmAndSlopesOfOnePoint) {
   statistics::Study study("law", "budget", "error");
-  EXPECT_THROW(study.add(0, 1), InvalidArgument);
-  EXPECT_THROW(study.add(1, 0), InvalidArgument);
-  EXPECT_THROW(study.add(1, std::nan("")), InvalidArgument);
+  for (const auto& [effort, error] : {std::pair(0.0, 1.0), {1.0, 0.0}, {1.0, std::nan("")}})
+    EXPECT_THROW(study.add(effort, error), InvalidArgument) << effort;
   study.add(8, 1);
   study.add(8, 2);
   EXPECT_THROW(study.fit(), InvalidArgument);

@@ -213,7 +213,7 @@ std::vector<runs::HeldOutRow> rows() {
   for (const int players : {16, 64, 256}) {
     for (const std::string recipe : {"good", "bad"}) {
       const double error = recipe == "good" ? 0.01 : 0.1;
-      for (const std::uint64_t seed : {0, 1, 2}) {
+      for (const std::uint64_t seed : {0, 1, 2})
         for (const std::int64_t epoch : {2, 4, 0}) {
           const double here = error * (1 + 0.01 * static_cast<double>(seed)) * (epoch == 2 ? 2 : 1);
           rows.push_back({.pde = "burgers1d",
@@ -230,7 +230,6 @@ std::vector<runs::HeldOutRow> rows() {
                           .reference_errors = {0, 0, 0},
                           .drift = players == 256 ? std::optional<double>() : 0.25 / players});
         }
-      }
     }
     rows.push_back({.pde = "burgers1d",
                     .method = "mean_field",
@@ -261,7 +260,7 @@ TEST(AmortisationStudy, HasErrorsCostsAndDriftOfEveryRecipe) {
 
 TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
   std::vector<runs::HeldOutRow> all = rows();
-  for (const int players : {16, 64, 256}) {
+  for (const int players : {16, 64, 256})
     all.push_back({.pde = "burgers1d",
                    .method = std::string(runs::own_player_missed),
                    .setting = "",
@@ -269,7 +268,6 @@ TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
                    .players = players,
                    .nrmse = {0.9, 1.0 / players, 0.001},
                    .reference_errors = {0, 0, 0}});
-  }
   const auto evidence = reporting::amortisation_study(all, {{"good", "same"}, {"bad", "same"}}, "an operator");
   ASSERT_EQ(3u, evidence.size());
   EXPECT_EQ(1u, count(evidence[0].markdown(), "| all right but the own cell | none | none | 0.062 | 0.016 | 0.0039 |"))
@@ -281,8 +279,7 @@ TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
 }
 
 TEST(AmortisationStudy, SharesTheTrainingOfTheBestExplainer) {
-  const auto evidence = reporting::amortisation_study(rows(), {}, "an operator");
-  const std::string text = evidence[1].markdown();
+  const std::string text = reporting::amortisation_study(rows(), {}, "an operator")[1].markdown();
   EXPECT_EQ(3u, count(text, "| explainer good | training shared by 10 | 6.0 s |")) << text;
   EXPECT_EQ(3u, count(text, "| explainer good | training not counted | 2 ms |")) << text;
   EXPECT_EQ(3u, count(text, "| Mean field | 2 nodes | 500 ms |")) << text;
@@ -332,14 +329,13 @@ TEST_F(RunFolder, RowsOfHeldOutInputsComeBackAsTheyWere) {
 Mesh triangulation() {
   std::vector<double> points;
   std::vector<std::int64_t> cells;
-  for (std::int64_t j = 0; j < 3; ++j) {
+  for (std::int64_t j = 0; j < 3; ++j)
     for (std::int64_t i = 0; i < 4; ++i) {
       points.insert(points.end(), {static_cast<double>(i), 0.5 * static_cast<double>(j)});
       if (i == 3 || j == 2) continue;
       const std::int64_t corner = 4 * j + i;
       cells.insert(cells.end(), {corner, corner + 1, corner + 5, corner, corner + 5, corner + 4});
     }
-  }
   return Mesh::of_cells(2, std::move(points), std::move(cells));
 }
 
@@ -348,6 +344,19 @@ Scenario scenario(const Domain& domain, const std::vector<std::int64_t>& labels,
   FieldBatch field = FieldBatch::zeros(domain, 1, channels);
   for (std::size_t i = 0; i < field.values.size(); ++i) field.values[i] = std::sin(1.0 + static_cast<double>(i));
   return make_scenario({.players = ScenarioRule::Players::labels, .labels = labels}, field);
+}
+
+/// On a grid of four blocks, one for each player.
+Scenario four_blocks(const Domain& grid) {
+  const std::vector<std::int64_t> one_player(static_cast<std::size_t>(grid.points()), 0);
+  return make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4}, scenario(grid, one_player, 1).input);
+}
+
+/// The picture of values, and of their standard errors where there are some.
+std::string picture(const Scenario& asked, const std::vector<double>& values,
+                    const std::optional<std::vector<double>>& errors = std::nullopt,
+                    reporting::Picture format = reporting::Picture::svg) {
+  return reporting::attribution_figure(asked, asked.input, "exact", values, errors, format);
 }
 
 /// How often the pattern occurs in the text.
@@ -361,10 +370,8 @@ std::size_t matches(const std::string& text, const std::string& pattern) {
 const char* const triangle = R"(<polygon fill = 'rgb[^']*' points = '[^ ']* [^ ']* [^ ']* '/>)";
 
 TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
-  const Domain domain = Domain::mesh(triangulation());
-  const Scenario asked = scenario(domain, {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}, 2);
-  const std::string svg =
-      reporting::attribution_figure(asked, asked.input, "exact", {1, -2}, std::nullopt, reporting::Picture::svg);
+  const Scenario asked = scenario(Domain::mesh(triangulation()), {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}, 2);
+  const std::string svg = picture(asked, {1, -2});
   for (const char* title : {"input, channel 0", "input, channel 1", "output, channel 0", "attribution density"})
     EXPECT_TRUE(has(svg, title));
   EXPECT_EQ(4u * 12u, matches(svg, triangle));
@@ -373,19 +380,15 @@ TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
 TEST(AttributionFigures, ACloudIsDrawnAsDots) {
   const Domain domain = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 2, 1, 0, 1, 0.5, 0.7}, {1, 1, 1, 1, 1}));
   const Scenario asked = scenario(domain, {0, 1, 2, 3, 4}, 1);
-  const std::string svg = reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4, -5}, std::nullopt,
-                                                        reporting::Picture::svg);
+  const std::string svg = picture(asked, {1, 2, 3, 4, -5});
   // Three panels of five dots each, and in each panel the ring of the query and no triangle.
   EXPECT_EQ(3u * 5u, matches(svg, "<use href='#[a-z0-9-]*gpPt6'"));
   EXPECT_EQ(0u, matches(svg, triangle));
 }
 
 TEST(AttributionFigures, ALineOfAnyOrderIsDrawnFromLeftToRight) {
-  const Domain domain = Domain::mesh(Mesh::of_cells(1, {3, 0, 1, 2}, {1, 2, 2, 3, 3, 0}));
-  const Scenario asked = scenario(domain, {0, 1, 2, 3}, 1);
-  const std::string svg =
-      reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4}, std::nullopt, reporting::Picture::svg);
-  EXPECT_EQ(3u, matches(svg, "role=\"img\" aria-labelledby"));
+  const Scenario asked = scenario(Domain::mesh(Mesh::of_cells(1, {3, 0, 1, 2}, {1, 2, 2, 3, 3, 0})), {0, 1, 2, 3}, 1);
+  EXPECT_EQ(3u, matches(picture(asked, {1, 2, 3, 4}), "role=\"img\" aria-labelledby"));
 }
 
 TEST(AttributionFigures, TheNumbersAreThoseOfTheAttribution) {
@@ -419,39 +422,24 @@ TEST(AttributionFigures, TheNumbersAreThoseOfTheAttribution) {
 }
 
 TEST(AttributionFigures, APictureIsWhatItsFormatSays) {
-  const Domain line = Domain::unit({16});
-  const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
-                                       scenario(line, std::vector<std::int64_t>(16, 0), 1).input);
+  const Scenario asked = four_blocks(Domain::unit({16}));
   const std::vector<double> values = {1, 2, 3, -4}, errors = {0.1, 0.2, 0.1, 0.3};
-  const auto picture = [&](reporting::Picture format) {
-    return reporting::attribution_figure(asked, asked.input, "exact", values, errors, format);
-  };
-  EXPECT_TRUE(picture(reporting::Picture::pdf).starts_with("%PDF"));
-  EXPECT_TRUE(picture(reporting::Picture::png).starts_with("\x89PNG"));
+  EXPECT_TRUE(picture(asked, values, errors, reporting::Picture::pdf).starts_with("%PDF"));
+  EXPECT_TRUE(picture(asked, values, errors, reporting::Picture::png).starts_with("\x89PNG"));
   EXPECT_EQ(reporting::Picture::png, reporting::picture_format(".png"));
   EXPECT_FALSE(reporting::picture_format(".gif"));
 }
 
 TEST(AttributionFigures, PlayersWithStandardErrorsHaveBars) {
-  const Domain line = Domain::unit({16});
-  const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
-                                       scenario(line, std::vector<std::int64_t>(16, 0), 1).input);
-  const std::vector<double> values = {1, 2, 3, -4};
-  const auto svg = [&](const std::optional<std::vector<double>>& errors) {
-    return reporting::attribution_figure(asked, asked.input, "exact", values, errors, reporting::Picture::svg);
-  };
+  const Scenario asked = four_blocks(Domain::unit({16}));
   const std::string dot = "<use href='#[a-z0-9-]*gpPt6'";
-  EXPECT_EQ(0u, matches(svg(std::nullopt), dot));
-  EXPECT_EQ(2 * 4u, matches(svg(std::vector<double>{0.1, 0.2, 0.1, 0.3}), dot))
+  EXPECT_EQ(0u, matches(picture(asked, {1, 2, 3, -4}), dot));
+  EXPECT_EQ(2 * 4u, matches(picture(asked, {1, 2, 3, -4}, std::vector{0.1, 0.2, 0.1, 0.3}), dot))
       << "a bar a player, whose dot gnuplot draws twice";
 }
 
 TEST(AttributionFigures, GridsAreDrawnAsBefore) {
-  const Domain plane = Domain::unit({4, 4});
-  const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
-                                       scenario(plane, std::vector<std::int64_t>(16, 0), 1).input);
-  const std::string svg =
-      reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4}, std::nullopt, reporting::Picture::svg);
+  const std::string svg = picture(four_blocks(Domain::unit({4, 4})), {1, 2, 3, 4});
   EXPECT_EQ(3u, matches(svg, "role=\"img\" aria-labelledby"));
   EXPECT_EQ(0u, matches(svg, triangle));
 }

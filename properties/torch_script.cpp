@@ -5,21 +5,18 @@
 #include <ATen/core/op_registration/op_registration.h>
 #include <gtest/gtest.h>
 #include <torch/script.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <numbers>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/rng.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/weights.hpp"
 #include "support/networks.hpp"
-#include "support/refusal.hpp"
+#include "support/run_folder.hpp"
+#include "support/text.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -31,13 +28,8 @@ using networks::Precision;
 /// As rounding(), of float32 numbers.
 Tolerance single_rounding(double operations, double scale) { return rounding(operations * 0x1p29, scale); }
 
-class TorchScript : public testing::Test {
+class TorchScript : public RunFolder {
  protected:
-  TorchScript() : folder_(fs::temp_directory_path() / ("torch_script." + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~TorchScript() override { fs::remove_all(folder_); }
-
   /// An archive of a model with weights `weight` [channels, channels] and this forward method.
   fs::path archive(const std::string& forward, int channels = 1, const std::string& said = "") const {
     torch::jit::Module module("model");
@@ -51,14 +43,17 @@ class TorchScript : public testing::Test {
     return path;
   }
 
+  /// A forward method that is one expression.
+  static std::string returns(const std::string& value) {
+    return "def forward(self, x: Tensor) -> Tensor:\n    return " + value + "\n";
+  }
+
   /// The message of the error that loading ends with.
   template <typename Failure = DataError>
   static std::string refused(const fs::path& path, Precision precision = Precision::float32,
                              const std::vector<std::int64_t>& input = {}) {
     return refusal<Failure>([&] { operators::load_operator(path, "cpu", precision, true, input); });
   }
-
-  fs::path folder_;
 };
 
 // Each point's channels mixed, a tanh, and the mean over all points added to the first one: nothing but the grid's size
@@ -75,8 +70,7 @@ TEST_F(TorchScript, IsTheModelThatWasWritten) {
   EXPECT_EQ(2, op->input_channels());
   EXPECT_EQ(2, op->output_channels());
   EXPECT_EQ("TorchScript model.pt 1D, 2 to 2 channels", op->describe());
-  const FieldBatch field = random_fields(Domain::unit({12}), 1, 2);
-  const FieldBatch output = op->apply(field);
+  const FieldBatch field = random_fields(Domain::unit({12}), 1, 2), output = op->apply(field);
   const auto activated = [&](int row, std::size_t point) {
     const double first = field.values[point], second = field.values[12 + point];
     return row == 0 ? std::tanh(0.5 * first) : std::tanh(1.5 * first + second);
@@ -114,10 +108,7 @@ TEST_F(TorchScript, IsExplainedLikeAnyOperator) {
 TEST_F(TorchScript, KeepsComplexWeightsInDouble) {
   torch::jit::Module module("model");
   module.register_parameter("weight", torch::complex(torch::tensor(0.3f), torch::tensor(2.0f)).reshape({1}), false);
-  module.define(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.imag(self.weight * x)
-)");
+  module.define(returns("torch.imag(self.weight * x)"));
   const fs::path path = folder_ / "complex.pt";
   module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
   const FieldBatch field = random_fields(Domain::unit({5}), 1, 1);
@@ -127,14 +118,11 @@ def forward(self, x: Tensor) -> Tensor:
 }
 
 TEST_F(TorchScript, TakesTwoAxes) {
-  const auto op = operators::load_operator(archive(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.conv2d(x, self.weight.unsqueeze(2).unsqueeze(3)).roll(1, 3)
-)"));
+  const auto op =
+      operators::load_operator(archive(returns("torch.conv2d(x, self.weight.unsqueeze(2).unsqueeze(3)).roll(1, 3)")));
   EXPECT_EQ(2, op->dimension());
   const FieldBatch field = random_fields(Domain::unit({3, 4}), 1, 1);
-  const FieldBatch output = op->apply(field);
-  EXPECT_EQ("", mismatch(0.5 * field.values[4 + 3], output.values[4], single_rounding(2, 4)));
+  EXPECT_EQ("", mismatch(0.5 * field.values[4 + 3], op->apply(field).values[4], single_rounding(2, 4)));
 }
 
 TEST_F(TorchScript, IsTestedOnGrids) {
@@ -147,12 +135,11 @@ def forward(self, x: Tensor) -> Tensor:
                                                     torch::kFloat32);
   const auto tests = network->test_grids();
   ASSERT_EQ(5u, tests.size());
-  const auto change = [&](std::size_t test) { return tests[test].change; };
   EXPECT_EQ((std::vector<int>{16}), tests[0].shape);
-  EXPECT_EQ("", mismatch(0, change(0), single_rounding(10, 1))) << "the same branch at 16 and 32";
-  EXPECT_GT(change(1), 0.5) << "another branch from 64 on";
-  EXPECT_LT(change(2), 0) << "128 is not taken";
-  EXPECT_TRUE(contains(tests[3].failure, "not with 128"));
+  EXPECT_EQ("", mismatch(0, tests[0].change, single_rounding(10, 1))) << "the same branch at 16 and 32";
+  EXPECT_GT(tests[1].change, 0.5) << "another branch from 64 on";
+  EXPECT_LT(tests[2].change, 0) << "128 is not taken";
+  EXPECT_TRUE(has(tests[3].failure, "not with 128"));
   EXPECT_EQ("", tests[4].failure);
 }
 
@@ -162,21 +149,16 @@ def forward(self, x: Tensor) -> Tensor:
     assert x.size(2) >= 32, "too few points"
     return torch.matmul(self.weight, x)
 )"));
-  EXPECT_TRUE(contains(refusal<InvalidArgument>([&] { op->apply(random_fields(Domain::unit({16}), 1, 1)); }),
-                       "too few points"));
+  EXPECT_TRUE(
+      has(refusal<InvalidArgument>([&] { op->apply(random_fields(Domain::unit({16}), 1, 1)); }), "too few points"));
 }
 
 TEST_F(TorchScript, RefusesModelsWhoseFieldsAreNotKnown) {
-  const std::string any = refused(archive("def forward(self, x: Tensor) -> Tensor:\n    return 2 * x\n"));
-  EXPECT_TRUE(contains(any, "1 channels on 1 axis, 2 channels on 1 axis"));
-  EXPECT_TRUE(contains(any, "_extra_files"));
-  const std::string scalar = refused(archive("def forward(self, x: Tensor) -> Tensor:\n    return x.sum()\n"));
-  EXPECT_TRUE(contains(scalar, "takes no field of up to 8 channels"));
-  EXPECT_TRUE(contains(scalar, "is []"));
-  const std::string said = refused(archive(line_model, 2, R"({"dimension": 1, "in_channels": 3})"));
-  EXPECT_TRUE(contains(said, "of the kind that it names"));
-  const std::string wrong = refused(archive(line_model, 2, R"({"dimension": 3})"));
-  EXPECT_TRUE(contains(wrong, "has no dimension from 1 to 2"));
+  EXPECT_TRUE(has(refused(archive(returns("2 * x"))), {"1 channels on 1 axis, 2 channels on 1 axis", "_extra_files"}));
+  EXPECT_TRUE(has(refused(archive(returns("x.sum()"))), {"takes no field of up to 8 channels", "is []"}));
+  const auto said = [this](const char* words) { return refused(archive(line_model, 2, words)); };
+  EXPECT_TRUE(has(said(R"({"dimension": 1, "in_channels": 3})"), "of the kind that it names"));
+  EXPECT_TRUE(has(said(R"({"dimension": 3})"), "has no dimension from 1 to 2"));
 }
 
 /// A convolution in the plane as torch.jit.script writes it. TorchScript's conv2d takes [C, H, W] without a batch, so a
@@ -211,11 +193,7 @@ TEST_F(TorchScript, LearnsItsAxesAndChannelsFromTheInput) {
   EXPECT_EQ("TorchScript plane.pt 2D, 3 to 3 channels", loaded(3, {5, 3, 8, 8}));
   EXPECT_EQ("TorchScript plane.pt 2D, 1 to 1 channels", loaded(1, {})) << "batches of one, two and three tell it too";
   EXPECT_EQ("TorchScript plane.pt 2D, 1 to 1 channels", loaded(1, {7})) << "another input is refused later, by shape";
-  const fs::path line = archive(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.conv1d(x, self.weight.unsqueeze(2))
-)",
-                                20);
+  const fs::path line = archive(returns("torch.conv1d(x, self.weight.unsqueeze(2))"), 20);
   const auto channels = [&](const std::vector<std::int64_t>& input) {
     return operators::load_operator(line, "cpu", Precision::float32, true, input)->input_channels();
   };
@@ -226,8 +204,7 @@ def forward(self, x: Tensor) -> Tensor:
 // It multiplies the last axis but one, of a line's channels or of a plane's points alike.
 TEST_F(TorchScript, RefusesAnInputThatCouldBeOfTwoKinds) {
   const std::string text = refused(archive(line_model, 20), Precision::float32, {20, 24});
-  EXPECT_TRUE(contains(text, "20 channels on 1 axis, 1 channels on 2 axes"));
-  EXPECT_TRUE(contains(text, R"({"dimension": 2, "in_channels": 1})"));
+  EXPECT_TRUE(has(text, {"20 channels on 1 axis, 1 channels on 2 axes", R"({"dimension": 2, "in_channels": 1})"}));
 }
 
 TEST_F(TorchScript, MayTakeOneGridAndOneFieldAlone) {
@@ -242,22 +219,21 @@ def forward(self, x: Tensor) -> Tensor:
   const FieldBatch found = op->apply(fields);
   for (std::size_t i = 0; i < fields.values.size(); ++i) EXPECT_EQ(0.5 * fields.values[i], found.values[i]);
 
-  const std::string text = refused(archive(model));
-  EXPECT_TRUE(contains(text, "is tried on that of --input"));
+  EXPECT_TRUE(has(refused(archive(model)), "is tried on that of --input"));
   const auto said = operators::load_torch_script(
       archive(model, 1, R"({"dimension": 1, "in_channels": 1, "shape": [40]})"), torch::kFloat32);
   EXPECT_EQ((std::vector<int>{40}), said->test_grids().back().shape);
   EXPECT_EQ("", said->test_grids().back().failure);
   EXPECT_NE("", said->test_grids().front().failure);
   const std::string wrong = refused(archive(model, 1, R"({"dimension": 1, "in_channels": 1, "shape": [40, 40]})"));
-  EXPECT_TRUE(contains(wrong, "has a shape that is no list of 1 numbers"));
+  EXPECT_TRUE(has(wrong, "has a shape that is no list of 1 numbers"));
 }
 
 TEST_F(TorchScript, IsComputedInDoubleWhereItsWeightsAreDouble) {
   const fs::path path = folder_ / "plane.pt";
   plane_module(1, torch::kFloat64).save(path.string());
   const auto op = operators::load_operator(path);
-  EXPECT_TRUE(contains(op->coalition_path(), "float64"));
+  EXPECT_TRUE(has(op->coalition_path(), "float64"));
   const FieldBatch field = random_fields(Domain::unit({6, 6}), 1, 1);
   plane_module(1).save(path.string());
   const auto in_double = operators::load_operator(path, "cpu", Precision::float64);
@@ -294,26 +270,19 @@ TEST_F(TorchScript, RefusesAGradientThatIsNotThatOfItsValues) {
     EXPECT_EQ(first, refusal<NumericalError>(gradient)) << "the second time too";
     return first;
   };
-  const std::string half = refused(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.tanh(self.weight * x.detach()) + 0.01 * x
-)");
-  EXPECT_TRUE(contains(half, "central differences of its values give"));
-  const std::string none = refused(R"(
-def forward(self, x: Tensor) -> Tensor:
-    return torch.tanh(self.weight * x.detach())
-)");
-  EXPECT_TRUE(contains(none, "cut off from its input"));
+  EXPECT_TRUE(has(refused(returns("torch.tanh(self.weight * x.detach()) + 0.01 * x")),
+                  "central differences of its values give"));
+  EXPECT_TRUE(has(refused(returns("torch.tanh(self.weight * x.detach())")), "cut off from its input"));
   // Kinks, steps without any slope, and constants that drown the rest in rounding are no faults.
-  EXPECT_EQ("", refused("def forward(self, x: Tensor) -> Tensor:\n    return torch.relu(self.weight * x)\n"));
-  EXPECT_EQ("", refused("def forward(self, x: Tensor) -> Tensor:\n    return torch.sign(x) + 0.0 * x\n"));
-  EXPECT_EQ("", refused("def forward(self, x: Tensor) -> Tensor:\n    return 1e-5 * torch.tanh(x) + 1000.0\n"));
+  EXPECT_EQ("", refused(returns("torch.relu(self.weight * x)")));
+  EXPECT_EQ("", refused(returns("torch.sign(x) + 0.0 * x")));
+  EXPECT_EQ("", refused(returns("1e-5 * torch.tanh(x) + 1000.0")));
 }
 
 TEST_F(TorchScript, SaysWhyAForeignModelFails) {
   const std::string two = refused(archive("def forward(self, x: Tensor, u: Tensor) -> Tensor:\n    return u\n"));
-  EXPECT_TRUE(contains(two, "missing value for argument 'u'"));
-  EXPECT_FALSE(contains(two, "frame #")) << two;
+  EXPECT_TRUE(has(two, "missing value for argument 'u'"));
+  EXPECT_FALSE(has(two, "frame #")) << two;
 }
 
 // By the names of their parts, of today and of the first versions.
@@ -321,9 +290,7 @@ TEST_F(TorchScript, NamesArchivesOfTorchExport) {
   for (const char* part : {"model/archive_format", "serialized_exported_program.json"}) {
     write_file(folder_ / "model.pt2",
                message(std::string("PK\3\4", 4), std::string(22, '\0'), part, std::string(40, 'x')));
-    const std::string text = refused(folder_ / "model.pt2");
-    EXPECT_TRUE(contains(text, "is an archive of torch.export, .pt2"));
-    EXPECT_TRUE(contains(text, "peer:FOLDER"));
+    EXPECT_TRUE(has(refused(folder_ / "model.pt2"), {"is an archive of torch.export, .pt2", "peer:FOLDER"}));
   }
 }
 
@@ -333,21 +300,20 @@ TEST_F(TorchScript, NamesAnOperationThatIsNotKnown) {
   {
     const auto extension =
         c10::RegisterOperators("aten::of_an_extension", [](const torch::Tensor& x) { return 2 * x; });
-    path = archive("def forward(self, x: Tensor) -> Tensor:\n    return torch.of_an_extension(x)\n");
+    path = archive(returns("torch.of_an_extension(x)"));
   }
-  const std::string text = refused(path);
-  EXPECT_TRUE(contains(text, "has the operation aten::of_an_extension, which LibTorch"));
+  EXPECT_TRUE(has(refused(path), "has the operation aten::of_an_extension, which LibTorch"));
 }
 
 TEST_F(TorchScript, RefusesPicklesAndDamagedArchives) {
   const auto saved = torch::jit::pickle_save(torch::ones({3}));
   write_file(folder_ / "pickle.pt", std::string(saved.begin(), saved.end()));
-  EXPECT_TRUE(contains(refused(folder_ / "pickle.pt"), "export_model.py"));
+  EXPECT_TRUE(has(refused(folder_ / "pickle.pt"), "export_model.py"));
   write_file(folder_ / "legacy.pt", std::string("\x80\x02\x8a\x0alF"
                                                 "c\x9c"
                                                 "F\xf9 j\xa8P\x19.",
                                                 15));
-  EXPECT_TRUE(contains(refused(folder_ / "legacy.pt"), "is a pickle"));
+  EXPECT_TRUE(has(refused(folder_ / "legacy.pt"), "is a pickle"));
 
   const std::string whole = read_file(archive(line_model));
   for (std::size_t kept = 4; kept < whole.size(); kept += whole.size() / 20) {
@@ -358,10 +324,10 @@ TEST_F(TorchScript, RefusesPicklesAndDamagedArchives) {
 
 TEST_F(TorchScript, RefusesDoubleOfAFrozenModel) {
   torch::jit::Module module("model");
-  module.define("def forward(self, x: Tensor) -> Tensor:\n    return 2 * x[:, 0:1]\n");
+  module.define(returns("2 * x[:, 0:1]"));
   const fs::path path = folder_ / "frozen.pt";
   module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
-  EXPECT_TRUE(contains(refused<InvalidArgument>(path, Precision::float64), "is a frozen model"));
+  EXPECT_TRUE(has(refused<InvalidArgument>(path, Precision::float64), "is a frozen model"));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "training/training.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
+#include <tuple>
 
 #include "core/error.hpp"
 #include "core/explainer.hpp"
@@ -23,6 +23,7 @@
 #include "operators/torch.hpp"
 #include "operators/weights.hpp"
 #include "support/refusal.hpp"
+#include "support/run_folder.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 #include "training/loop.hpp"
@@ -32,6 +33,7 @@ namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
+using training::train_explainer;
 
 constexpr int native_points = 32;
 
@@ -40,22 +42,29 @@ networks::NetworkSettings small_model() {
           .json = R"({"modes": 6, "width": 12, "layers": 2, "padding": 0.5, "padding_mode": "symmetric"})"};
 }
 
-/// Smooth random fields, and what a linear operator makes of them.
-data::Dataset small_data(int train, int validation) {
-  const int samples = train + validation;
+/// Smooth random fields on a grid of the unit line or square.
+data::Dataset smooth_data(const Domain& domain, int train, int validation, std::uint64_t seed) {
   data::Dataset data;
   data.pde = data.content_hash = "test";
-  data.inputs = FieldBatch::zeros(Domain::unit({native_points}), samples, 1);
-  for (int sample = 0; sample < samples; ++sample) {
-    Rng rng(11, "training test", 0, static_cast<std::uint64_t>(sample));
+  data.inputs = FieldBatch::zeros(domain, train + validation, 1);
+  for (int sample = 0; sample < train + validation; ++sample) {
+    Rng rng(seed, "training test", 0, static_cast<std::uint64_t>(sample));
     const double a = rng.normal(), b = rng.normal(), c = rng.normal();
-    for (int x = 0; x < native_points; ++x) {
-      const double angle = 2 * std::numbers::pi * x / native_points;
-      data.inputs.field(sample)[static_cast<std::size_t>(x)] = 0.5 * a + b * std::cos(angle) + c * std::sin(angle);
+    for (std::int64_t point = 0; point < domain.points(); ++point) {
+      const std::vector<double> at = domain.position(point);
+      data.inputs.field(sample)[static_cast<std::size_t>(point)] =
+          0.5 * a + b * std::cos(2 * std::numbers::pi * at.front()) + c * std::sin(2 * std::numbers::pi * at.back());
     }
     data.split.push_back(sample < train ? data::Split::train : data::Split::validation);
     data.resolution_slot.push_back(static_cast<std::uint8_t>(sample % 2));
   }
+  data.targets = data.inputs;
+  return data;
+}
+
+/// On the line, with what a linear operator makes of them.
+data::Dataset small_data(int train, int validation) {
+  data::Dataset data = smooth_data(Domain::unit({native_points}), train, validation, 11);
   data.targets = WeightedMeanOperator(0).apply(data.inputs);
   return data;
 }
@@ -82,14 +91,12 @@ networks::ExplainerRecipe small_explainer(int epochs) {
           .coalitions = 16};
 }
 
-class Training : public ::testing::Test {
+class Training : public RunFolder {
  protected:
   void SetUp() override {
+    RunFolder::SetUp();
     set_verbosity(Verbosity::quiet);
-    fs::create_directories(folder_);
   }
-  void TearDown() override { fs::remove_all(folder_); }
-  fs::path folder_ = fs::temp_directory_path() / ("opshap_training_" + std::to_string(getpid()));
 };
 
 TEST_F(Training, GivesTheSameWeightsForTheSameSeedAndOthersForAnother) {
@@ -118,24 +125,23 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
   const WeightedMeanOperator backbone(0.5);
   for (const networks::ExplainerRecipe& recipe : {small_explainer(6), other_explainer(6)}) {
     const fs::path one = folder_ / recipe.coordinates / "whole", parts = folder_ / recipe.coordinates / "parts";
-    const networks::TrainingSummary whole = training::train_explainer(recipe, backbone, data, 1, one);
+    const networks::TrainingSummary whole = train_explainer(recipe, backbone, data, 1, one);
 
     // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1
     // call for the identity, 8 for v(∅) and v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of
     // its 16 samples.
     for (const int calls : {45, 36}) {
       const StoppingOperator stopping(calls);
-      EXPECT_THROW(training::train_explainer(recipe, stopping, data, 1, parts), Stopped);
+      EXPECT_THROW(train_explainer(recipe, stopping, data, 1, parts), Stopped);
       EXPECT_TRUE(fs::exists(parts / "checkpoint.safetensors"));
     }
     // A kill after the metrics line and before the checkpoint leaves a line too many.
     write_file(parts / "metrics.jsonl", read_file(parts / "metrics.jsonl") + "{\"epoch\":99}\n");
-    const networks::TrainingSummary resumed = training::train_explainer(recipe, backbone, data, 1, parts);
+    const networks::TrainingSummary resumed = train_explainer(recipe, backbone, data, 1, parts);
     EXPECT_EQ(read_file(one / "model.safetensors"), read_file(parts / "model.safetensors"));
     EXPECT_EQ(whole.operator_evaluations, resumed.operator_evaluations);
     EXPECT_EQ(whole.best_validation, resumed.best_validation);
-    const std::string metrics = read_file(parts / "metrics.jsonl");
-    EXPECT_EQ(6, std::count(metrics.begin(), metrics.end(), '\n'));
+    EXPECT_EQ(6, std::ranges::count(read_file(parts / "metrics.jsonl"), '\n'));
   }
 }
 
@@ -145,9 +151,9 @@ TEST_F(Training, AsksForLabelsThatItKeepsOnlyOnce) {
   for (const char* target : {"fastshap_reused", "mean_field"}) {
     recipe.target = target;
     recipe.epochs = 3;
-    const auto three = training::train_explainer(recipe, WeightedMeanOperator(0.5), data, 1, folder_ / target / "3");
+    const auto three = train_explainer(recipe, WeightedMeanOperator(0.5), data, 1, folder_ / target / "3");
     recipe.epochs = 5;
-    const auto five = training::train_explainer(recipe, WeightedMeanOperator(0.5), data, 1, folder_ / target / "5");
+    const auto five = train_explainer(recipe, WeightedMeanOperator(0.5), data, 1, folder_ / target / "5");
     EXPECT_EQ(three.operator_evaluations, five.operator_evaluations) << target;
   }
 }
@@ -169,8 +175,8 @@ TEST_F(Training, OfAnExplainerHasTheLossesOfThePlainPathWithTheEngine) {
              plain = operators::load_operator(weights, "cpu", networks::Precision::float32, false);
   ASSERT_TRUE(engine->coalition_path().starts_with("engine")) << engine->coalition_path();
   // Four batches of two resolutions an epoch: 52 steps.
-  training::train_explainer(small_explainer(13), *engine, data, 1, folder_ / "engine");
-  training::train_explainer(small_explainer(13), *plain, data, 1, folder_ / "plain");
+  train_explainer(small_explainer(13), *engine, data, 1, folder_ / "engine");
+  train_explainer(small_explainer(13), *plain, data, 1, folder_ / "plain");
   for (const char* key : {"loss", "validation"}) {
     const std::vector<double> ours = curve(folder_ / "engine", key), theirs = curve(folder_ / "plain", key);
     ASSERT_EQ(ours.size(), 13U);
@@ -185,7 +191,7 @@ TEST_F(Training, OfAnExplainerHasTheLossesOfThePlainPathWithTheEngine) {
 TEST_F(Training, CountsTheOperatorEvaluationsOfItsCoalitions) {
   // 3 epochs × 16 samples × 16 coalitions, v(N) of 20 samples, v(∅) of 2 + 2 groups, 4 × 32 validation coalitions.
   const networks::TrainingSummary summary =
-      training::train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
+      train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
   EXPECT_EQ(3 * 16 * 16 + 20 + 4 + 4 * 32, summary.operator_evaluations);
 }
 
@@ -258,8 +264,7 @@ TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
   explainer.scenario.position = {0.3, 1.2};
   explainer.scenario.channel = 2;
   explainer.scenario.masked = {1};
-  const networks::TrainingSummary summary =
-      training::train_explainer(explainer, *backbone, data, 1, folder_ / "explainer");
+  const networks::TrainingSummary summary = train_explainer(explainer, *backbone, data, 1, folder_ / "explainer");
   // Each sample has a v(∅) of its own, since the channel that is always shown is in it.
   EXPECT_EQ(4 * 16 + 2 * 6 + 2 * 32, summary.operator_evaluations);
   const auto trained = operators::load_operator(folder_ / "explainer" / "model.safetensors");
@@ -268,17 +273,14 @@ TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
 }
 
 TEST_F(Training, RefusesAnOperatorAndARuleThatDoNotFitTheData) {
-  EXPECT_THROW(training::train_explainer(small_explainer(1), WeightedMeanOperator(0), plane_data(), 1, folder_ / "a"),
+  EXPECT_THROW(train_explainer(small_explainer(1), WeightedMeanOperator(0), plane_data(), 1, folder_ / "a"),
                InvalidArgument);
   networks::ExplainerRecipe recipe = small_explainer(1);
-  recipe.scenario.players = ScenarioRule::Players::blocks;
-  recipe.scenario.blocks = 17;
-  EXPECT_THROW(training::train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"),
-               InvalidArgument);
+  recipe.scenario = {.players = ScenarioRule::Players::blocks, .blocks = 17};
+  EXPECT_THROW(train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"), InvalidArgument);
   recipe = small_explainer(1);
   recipe.target = "fastshapp";
-  EXPECT_THROW(training::train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"),
-               InvalidArgument);
+  EXPECT_THROW(train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"), InvalidArgument);
   networks::BackboneRecipe unknown = small_backbone(1);
   unknown.model.json =
       R"({"modes": 6, "widht": 12, "width": 12, "layers": 2, "padding": 0, "padding_mode": "symmetric"})";
@@ -316,7 +318,7 @@ TEST_F(Training, AFinishedExplainerIsRecognisedOnAnotherProcessor) {
   const data::Dataset data = small_data(16, 4);
   const WeightedMeanOperator backbone(0.5);
   const fs::path folder = folder_ / "a";
-  const auto train = [&] { return training::train_explainer(small_explainer(2), backbone, data, 1, folder); };
+  const auto train = [&] { return train_explainer(small_explainer(2), backbone, data, 1, folder); };
   train();
   const auto written = fs::last_write_time(folder / "model.safetensors");
   const auto change_probe = [&](double factor) {
@@ -358,9 +360,8 @@ double error_beside_uniform(const Explainer& explainer, int points, const std::v
     for (int y = 0; y < points; ++y)
       truth.push_back(WeightedMeanOperator::weight(query, y, points) * input.values[static_cast<std::size_t>(y)]);
     const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
-    const std::vector<double> found =
-        cell_values(explainer.densities(input, Query{.point = query}).field(0), input.domain,
-                    Partition::one_player_per_point(input.domain), 0, grand);
+    const auto found = cell_values(explainer.densities(input, Query{.point = query}).field(0), input.domain,
+                                   Partition::one_player_per_point(input.domain), 0, grand);
     for (std::size_t i = 0; i < truth.size(); ++i) {
       missed += std::pow(found[i] - truth[i], 2);
       missed_by_uniform += std::pow(grand / points - truth[i], 2);
@@ -395,7 +396,7 @@ std::vector<ExplainerCase> explainer_cases() {
 TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
   const WeightedMeanOperator backbone(0);
   for (const auto& [name, recipe, queries] : explainer_cases()) {
-    training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / name);
+    train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / name);
     const auto explainer = explainers::load_explainer(folder_ / name / "model.safetensors", backbone);
     EXPECT_EQ(recipe.any_query, explainer->any_query()) << name;
     const std::vector<Resolution> told = recipe.coordinates == "grid" ? std::vector<Resolution>{} : recipe.resolutions;
@@ -409,24 +410,9 @@ TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
 
 constexpr int cloud_points = 64;
 
-/// Smooth random fields at scattered points of a plane, and their weighted mean.
+/// At scattered points of a plane, with their weighted mean.
 data::Dataset cloud_data(int train, int validation) {
-  data::Dataset data;
-  data.pde = data.content_hash = "cloud";
-  data.inputs = FieldBatch::zeros(Domain::unit({16, 16}), train + validation, 1);
-  for (int sample = 0; sample < train + validation; ++sample) {
-    Rng rng(12, "training test", 0, static_cast<std::uint64_t>(sample));
-    const double a = rng.normal(), b = rng.normal(), c = rng.normal();
-    for (std::int64_t point = 0; point < data.inputs.domain.points(); ++point) {
-      const std::vector<double> at = data.inputs.domain.position(point);
-      data.inputs.field(sample)[static_cast<std::size_t>(point)] =
-          0.5 * a + b * std::cos(2 * std::numbers::pi * at[0]) + c * std::sin(2 * std::numbers::pi * at[1]);
-    }
-    data.split.push_back(sample < train ? data::Split::train : data::Split::validation);
-    data.resolution_slot.push_back(0);
-  }
-  data.targets = data.inputs;
-  data = data::scattered(std::move(data), cloud_points);
+  data::Dataset data = data::scattered(smooth_data(Domain::unit({16, 16}), train, validation, 12), cloud_points);
   data.targets = PlaneMeanOperator().apply(data.inputs);
   return data;
 }
@@ -438,23 +424,18 @@ networks::NetworkSettings small_gino() {
 }
 
 TEST_F(Training, OfABackboneLowersItsLoss) {
-  struct Row {
-    networks::NetworkSettings model;
-    int epochs;
-    data::Dataset data;
-    std::vector<Resolution> resolutions;
-    double factor;  ///< what does not learn stays where it is
-  };
-  for (const Row& row :
-       {Row{small_model(), 30, small_data(32, 8), {16, 32}, 10}, Row{small_mwt, 30, small_data(32, 8), {16, 32}, 10},
-        Row{small_gino(), 20, cloud_data(32, 8), {cloud_points}, 4}}) {
-    networks::BackboneRecipe recipe = small_backbone(row.epochs);
-    recipe.model = row.model;
-    recipe.resolutions = row.resolutions;
-    const auto summary = training::train_backbone(recipe, row.data, 1, folder_ / row.model.model);
-    const std::vector<double> losses = curve(folder_ / row.model.model, "validation");
-    EXPECT_EQ(row.epochs, std::ssize(losses)) << row.model.model;
-    EXPECT_LT(summary.best_validation, losses.front() / row.factor) << row.model.model;
+  // What does not learn stays where it is.
+  for (const auto& [model, epochs, data, resolutions, factor] :
+       {std::tuple(small_model(), 30, small_data(32, 8), std::vector<Resolution>{16, 32}, 10),
+        {small_mwt, 30, small_data(32, 8), {16, 32}, 10},
+        {small_gino(), 20, cloud_data(32, 8), {cloud_points}, 4}}) {
+    networks::BackboneRecipe recipe = small_backbone(epochs);
+    recipe.model = model;
+    recipe.resolutions = resolutions;
+    const auto summary = training::train_backbone(recipe, data, 1, folder_ / model.model);
+    const std::vector<double> losses = curve(folder_ / model.model, "validation");
+    EXPECT_EQ(epochs, std::ssize(losses)) << model.model;
+    EXPECT_LT(summary.best_validation, losses.front() / factor) << model.model;
   }
   networks::BackboneRecipe recipe = small_backbone(20);
   recipe.model = small_gino();
@@ -469,7 +450,7 @@ TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
   recipe.resolutions = {cloud_points};
   recipe.scenario = {.players = ScenarioRule::Players::blocks, .blocks = 16};
   const PlaneMeanOperator backbone;
-  training::train_explainer(recipe, backbone, cloud_data(64, 8), 1, folder_ / "a");
+  train_explainer(recipe, backbone, cloud_data(64, 8), 1, folder_ / "a");
   const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
 
   const data::Dataset fresh = cloud_data(72, 8);
@@ -494,7 +475,7 @@ TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
 
 TEST_F(Training, RefusesLabelsAndMixturesThatCannotWork) {
   const auto train = [&](const networks::ExplainerRecipe& recipe, const Operator& backbone) {
-    training::train_explainer(recipe, backbone, small_data(8, 2), 1, folder_ / "a");
+    train_explainer(recipe, backbone, small_data(8, 2), 1, folder_ / "a");
   };
   const WeightedMeanOperator backbone(0);
   networks::ExplainerRecipe exact = other_explainer(1), mean_field = exact;
@@ -561,13 +542,12 @@ TEST(ResolutionBatches, ServeEverySampleOnceAtItsOwnResolution) {
   const data::Dataset data = small_data(20, 4);
   const auto groups = training::resolution_groups(data, data::Split::train, {16, 32});
   std::vector<int> seen(20, 0);
-  for (const training::Batch& batch : training::epoch_batches(groups, 3, 5, 7)) {
+  for (const training::Batch& batch : training::epoch_batches(groups, 3, 5, 7))
     for (const std::int64_t member : batch.members) {
       const std::int64_t sample = groups[batch.group].samples[static_cast<std::size_t>(member)];
       EXPECT_EQ(static_cast<std::size_t>(sample % 2), batch.group);
       ++seen[static_cast<std::size_t>(sample)];
     }
-  }
   EXPECT_EQ(std::vector<int>(20, 1), seen);
   EXPECT_THROW(training::resolution_groups(data, data::Split::train, {16}), InvalidArgument);
 }

@@ -141,8 +141,7 @@ TEST_P(EveryTarget, HasAFiniteGradientThatLowersItsLoss) {
   const auto target = make(GetParam());
   const Target::Labels labels = target->draw(*subject.games, subject.members, subject.streams(), Target::Use::training);
   const torch::Tensor densities = torch::zeros({12, 2, 1}).requires_grad_(true);
-  const torch::Tensor loss =
-      target->loss(densities, subject.games->volumes(), subject.games->gains(subject.members), labels, 2);
+  const auto loss = target->loss(densities, subject.games->volumes(), subject.games->gains(subject.members), labels, 2);
   const torch::Tensor gradient = torch::autograd::grad({loss}, {densities})[0];
   ASSERT_TRUE(torch::isfinite(gradient).all().item<bool>());
   ASSERT_GT(gradient.norm().item<double>(), 0);
@@ -185,8 +184,7 @@ TEST_P(EveryTarget, DrawsTheSameFromTheSameStreamsWhateverTheBatch) {
   const Subject subject(0);
   const auto target = make(GetParam());
   const Target::Labels both = target->draw(*subject.games, subject.members, subject.streams(), Target::Use::training);
-  const Target::Labels alone =
-      target->draw(*subject.games, {subject.members[1]}, {subject.streams()[1]}, Target::Use::training);
+  const auto alone = target->draw(*subject.games, {subject.members[1]}, {subject.streams()[1]}, Target::Use::training);
   ASSERT_EQ(both.size(), alone.size());
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_TRUE(torch::equal(both[i].narrow(0, 1, 1), alone[i])) << i;
 }
@@ -210,13 +208,12 @@ struct Players {
   Players(const std::vector<double>& volumes_of_players, int points) {
     std::vector<double> positions, volumes;
     std::vector<std::int64_t> labels;
-    for (std::size_t player = 0; player < volumes_of_players.size(); ++player) {
+    for (std::size_t player = 0; player < volumes_of_players.size(); ++player)
       for (int point = 0; point < points; ++point) {
         positions.push_back(static_cast<double>(positions.size()) / 100);
         volumes.push_back(volumes_of_players[player] / points);
         labels.push_back(static_cast<std::int64_t>(player));
       }
-    }
     domain = Domain::mesh(Mesh::of_points(1, positions, volumes));
     partition = Partition::from_labels(domain, labels);
   }
@@ -233,8 +230,7 @@ void expect_stored(const golden::Json& entry, const Players& players) {
     for (int player = 0; player < n; ++player)
       if (drawn.contains(k, player)) coalitions[0][static_cast<std::int64_t>(k)][player] = 1.0;
   // Densities whose integrals over the players are the stored values.
-  const std::vector<double> values = golden::numbers(entry.at("values")),
-                            slopes = golden::numbers(entry.at("gradient"));
+  const auto values = golden::numbers(entry.at("values")), slopes = golden::numbers(entry.at("gradient"));
   std::vector<double> density, slope_of_density;
   for (std::int64_t point = 0; point < players.domain.points(); ++point) {
     const auto player = static_cast<std::size_t>(players.partition.player_of[static_cast<std::size_t>(point)]);
@@ -243,10 +239,9 @@ void expect_stored(const golden::Json& entry, const Players& players) {
   }
   const torch::Tensor densities = row(density).t().unsqueeze(2).clone().requires_grad_(true);
   const training::PlayerVolumes volumes = training::player_volumes(players.domain, players.partition, torch::kFloat64);
-  const torch::Tensor loss =
-      training::fastshap_errors(densities, volumes, torch::full({1}, grand - empty, torch::kFloat64), coalitions,
-                                row(golden::numbers(entry.at("coalition_values"))) - empty) /
-      static_cast<double>(count);
+  const auto loss = training::fastshap_errors(densities, volumes, torch::full({1}, grand - empty, torch::kFloat64),
+                                              coalitions, row(golden::numbers(entry.at("coalition_values"))) - empty) /
+                    static_cast<double>(count);
   EXPECT_EQ("", mismatch(entry.at("loss").get<double>(), loss.item<double>(), rounding(100, 1)));
   EXPECT_EQ("", mismatch(slope_of_density, numbers(torch::autograd::grad({loss}, {densities})[0]), rounding(100, 1)));
 }

@@ -15,7 +15,6 @@
 #include "core/error.hpp"
 #include "estimators/boosted_trees.hpp"
 #include "estimators/coalition_sampler.hpp"
-#include "estimators/least_squares.hpp"
 #include "estimators/odd_shap.hpp"
 #include "estimators/poly_shap.hpp"
 #include "estimators/registry.hpp"
@@ -72,10 +71,9 @@ TEST(TreeShapley, OfHandMadeLeavesIsWhatOrderingsGive) {
       {{{0, 1}, {1}, 4}},                        // a leaf that nobody reaches
       {{{0, 1, 2, 3}, {}, 1}, {{}, {0, 1, 2, 3}, 1}, {{1}, {}, 1}},
   };
-  for (const auto& leaves : cases) {
+  for (const auto& leaves : cases)
     EXPECT_EQ("", mismatch(shapley_values_by_orderings(table_of(4, leaves)), shapley_values_of_leaves(4, leaves),
                            rounding(100, 10)));
-  }
   // 1 required, 2 forbidden: pivotal first of three, 1/3; a forbidden one comes after the required one and before the
   // other, 1/6.
   EXPECT_EQ(
@@ -292,14 +290,6 @@ TEST(RegressionMsr, FoldsNeedIndependentDrawsAndOneOfThemEach) {
         << folds;
 }
 
-/// Both of each pair, as coalitions of their own.
-CoalitionSample unpaired(const CoalitionSample& sample) {
-  CoalitionSample both(sample.coalitions.players());
-  both.coalitions = all_coalitions(sample);
-  for (const double weight : sample.weights) both.weights.insert(both.weights.end(), 2, weight / 2);
-  return both;
-}
-
 // Fumagalli et al. (2026): on pairs, interactions of two players change nothing.
 TEST(PolyShap, OnPairsIsKernelShap) {
   constexpr int players = 7;
@@ -313,7 +303,9 @@ TEST(PolyShap, OnPairsIsKernelShap) {
   Rng rng(2);
   const CoalitionSample pairs = sample_coalitions(Sampler::without_replacement, SizeLaw(SizeMass::uniform, players),
                                                   100, Pairing::complements, rng);
-  const CoalitionSample both = unpaired(pairs);
+  CoalitionSample both(players);  // of each pair, as coalitions of their own
+  both.coalitions = all_coalitions(pairs);
+  for (const double weight : pairs.weights) both.weights.insert(both.weights.end(), 2, weight / 2);
   const double empty = counted.empty(), gain = counted.grand() - empty;
   const auto fit = [&](const std::vector<Term>& basis) {
     return shapley_values_of_terms(
@@ -335,8 +327,7 @@ TEST(PolyShap, ExplainsPairwiseInteractionsFromFewCoalitionsOrNamesTheRank) {
   EXPECT_EQ("", mismatch(game->shapley_values(), attribute(poly, *game, {600}, 1).values, rounding(1e7, 20)));
   const std::string text = refusal<InvalidArgument>([&] { attribute(poly, *game, {poly.minimum(20).coalitions}, 1); });
   EXPECT_TRUE(has(text, {"poly_shap: rank=", "needs 209 "}));
-  const auto large = games::unanimity_sum(128, {}, 0);
-  EXPECT_THROW(attribute(poly, *large, {10000}, 1), InvalidArgument);
+  EXPECT_THROW(attribute(poly, *games::unanimity_sum(128, {}, 0), {10000}, 1), InvalidArgument);
 }
 
 TEST(OddSpectrum, OfAnyLeavesIsTheWalshTransform) {

@@ -9,13 +9,12 @@
 #include <numeric>
 #include <set>
 #include <sstream>
-#include <utility>
 
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "runs/results.hpp"
 #include "support/one_run.hpp"
-#include "support/refusal.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -27,6 +26,10 @@ constexpr const char* profile = "two_channels.toml";
 
 class TwoChannels : public OneRun<&profile> {
  protected:
+  /// Asks the trained explainer about a field.
+  static std::string explained(const std::string& input) {
+    return "attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") + " --input " + input;
+  }
   /// A smooth field of the two channels on 8 x 8 points.
   std::string field(const std::vector<std::int64_t>& shape) const {
     std::vector<double> values(
@@ -84,30 +87,23 @@ TEST_F(TwoChannels, FieldsHaveTheirChannelsCoordinatesAndPlayers) {
 }
 
 TEST_F(TwoChannels, TheReportDrawsHeatMaps) {
-  const std::string figure = read_file(run_ / "figures" / "example.svg");
-  EXPECT_TRUE(contains(figure, "gain"));
-  EXPECT_TRUE(contains(figure, "source"));
+  EXPECT_TRUE(has(read_file(run_ / "figures" / "example.svg"), {"gain", "source"}));
   const std::string page = read_file(run_ / "report.html");
-  EXPECT_TRUE(contains(page, "8 × 8"));
-  EXPECT_TRUE(contains(page, "Synthetic 2D"));
-  EXPECT_FALSE(contains(page, "not finished")) << "resolutions are points per axis, not players";
-  for (const char* grid : {"16-of-4x4", "16-of-8x8"})
-    EXPECT_TRUE(contains(page, std::string("id=\"budget-error-") + grid)) << "a curve for each grid";
+  EXPECT_TRUE(has(page, {"8 × 8", "Synthetic 2D"}));
+  EXPECT_FALSE(has(page, "not finished")) << "resolutions are points per axis, not players";
+  EXPECT_TRUE(has(page, {"id=\"budget-error-16-of-4x4", "id=\"budget-error-16-of-8x8"})) << "a curve for each grid";
   const Json claims = Json::parse(read_file(run_ / "claims.json"));
   for (const Json& claim : claims["claims"]) {
-    if (claim["source"] == "paper" && claim["statement"].get<std::string>().find("Burgers") != std::string::npos) {
+    if (claim["source"] == "paper" && has(claim["statement"].get<std::string>(), "Burgers")) {
       EXPECT_EQ("not testable in this profile", claim["verdict"]) << claim["id"];
     }
   }
 }
 
 TEST_F(TwoChannels, ATrainedExplainerExplainsAFieldOfItsUser) {
-  expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") + " --input " +
-                     field({2, 8, 8}) + " --players 16",
-                 2, "baseline zero instead of ");
-  const std::string command = "attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") +
-                              " --input " + field({2, 8, 8}) + means() + " --players 16 --out " + path("v.npy") +
-                              " --figure " + path("f.svg");
+  expect_refusal(explained(field({2, 8, 8})) + " --players 16", 2, "baseline zero instead of ");
+  const std::string command =
+      explained(field({2, 8, 8})) + means() + " --players 16 --out " + path("v.npy") + " --figure " + path("f.svg");
   const Json json = answer(command);
   EXPECT_EQ("operator_shap", json["method"]);
   EXPECT_EQ(16, json["players"]);
@@ -118,7 +114,7 @@ TEST_F(TwoChannels, ATrainedExplainerExplainsAFieldOfItsUser) {
   const data::NpyArray stored = data::read_npy(path("v.npy"));
   EXPECT_EQ((std::vector<std::int64_t>{1, 16}), stored.shape);
   EXPECT_EQ(values, stored.reals("test"));
-  EXPECT_TRUE(contains(read_file(path("f.svg")), "<svg"));
+  EXPECT_TRUE(has(read_file(path("f.svg")), "<svg"));
 }
 
 TEST_F(TwoChannels, ABatchAndAllQueriesAreOneCall) {
@@ -209,9 +205,7 @@ TEST_F(TwoChannels, WhatDoesNotFitIsRefusedByName) {
   expect_refusal(op + input + " --query 4,4 --masked-channels 2", 2, "channel=2");
   expect_refusal(op + input + " --query 4,4 --query-channel 1", 2, "channel=1");
   expect_refusal(op + input + " --query all --figure " + path("f.svg"), 2, "--figure");
-  expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") + " --input " +
-                     input + means() + " --players 16 --query 0,0",
-                 2, "--query");
+  expect_refusal(explained(input) + means() + " --players 16 --query 0,0", 2, "--query");
   expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + OPSHAP_SOURCE_DIR +
                      "/reports/paper/explainer/model.safetensors --input " + input,
                  2, "dimension=1, in_channels=1");

@@ -12,7 +12,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/measured.hpp"
-#include "core/strict_json.hpp"
 #include "data/npy.hpp"
 #include "estimators/diagonal.hpp"
 #include "estimators/least_squares.hpp"
@@ -96,7 +95,7 @@ Json chosen_json(const AttributeOptions& options, const Attribution& attribution
 }
 
 std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options) {
-  if (!options.method.starts_with("peer:")) return nullptr;
+  if (!options.method.starts_with(peer_prefix)) return nullptr;
   require(!options.nodes && !options.rule && !options.minimum_norm, "attribute: --method=", options.method,
           " (takes no --nodes, --rule or --minimum-norm). Leave them out.");
   require(!options.budget.empty(), "attribute: --budget (", options.method,
@@ -122,52 +121,6 @@ Attribution run_method(const AttributeOptions& options, const methods::Method* p
   require_keeps(estimator, budget, minimum);
   const auto shown = shown_game(question.game, std::max(budget.value_or(0), samples ? budget.value_or(0) : minimum));
   return attribute(estimator, *shown, {budget.value_or(0)}, question.seed);
-}
-
-namespace {
-
-/// Operators in float32 give values that differ in the last digits between batches; another game differs in the first
-/// ones.
-constexpr double same_value = 1e-3;
-
-void require_same(const nlohmann::json& file, const char* key, double value, double scale, const std::string& who) {
-  if (!file.contains(key)) return;
-  require<DataError>(file[key].is_number(), who, ": key=", key, " (", file[key].type_name(),
-                     " instead of a number). Give a number.");
-  const double found = file[key].get<double>();
-  require<DataError>(std::abs(found - value) <= same_value * scale, who, ": ", key, "=", found, " (this game has ",
-                     value, "). Give an attribution of this game.");
-}
-
-}  // namespace
-
-StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game) {
-  const std::string who = path == "-" ? "standard input" : path.string();
-  nlohmann::json file;
-  try {
-    file = strict_json<nlohmann::json>(read_file(path), "text");
-  } catch (const DataError& error) {
-    throw DataError(message(who, ": key=values (missing: this is no attribution; ", error.what(),
-                            "). Give what `opshap attribute --json` printed."));
-  }
-  require<DataError>(file.is_object() && file.contains("values") && file["values"].is_array(), who,
-                     ": key=values (missing: this is no attribution). Give what `opshap attribute --json` printed.");
-  StoredAttribution found{.method = "unknown", .values = {}};
-  if (file.contains("method") && file["method"].is_string()) found.method = file["method"].get<std::string>();
-  for (const nlohmann::json& value : file["values"]) {
-    require<DataError>(value.is_number(), who, ": key=values[", found.values.size(), "] (", value.type_name(),
-                       " instead of a number). Give a number.");
-    found.values.push_back(value.get<double>());
-  }
-  require<DataError>(found.values.size() == static_cast<std::size_t>(game.players()), who, ": key=values (",
-                     found.values.size(), " values, but the game has ", game.players(),
-                     " players). Give an attribution of this game.");
-  CountedGame ends(game, {2});
-  const double scale =
-      std::max({std::abs(ends.empty()), std::abs(ends.grand()), std::abs(ends.grand() - ends.empty())});
-  require_same(file, "empty", ends.empty(), scale, who);
-  require_same(file, "grand", ends.grand(), scale, who);
-  return found;
 }
 
 namespace {

@@ -47,16 +47,6 @@ std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options);
 /// the method needs a budget and none is given.
 Attribution run_method(const AttributeOptions& options, const methods::Method* peer, methods::Question question);
 
-/// An attribution somebody wrote down, as `opshap attribute --json` prints it.
-struct StoredAttribution {
-  std::string method;          ///< "unknown" when the file does not say
-  std::vector<double> values;  ///< [n]
-};
-
-/// Reads {"values":[n numbers], ...}; "method", "players", "empty" and "grand" are optional and the last three must be
-/// those of the game. "-" is standard input. Throws DataError naming the key, also for an attribution of another game.
-StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game);
-
 /// Attributions as --out has them: [B][Q], those of one game are [1][1].
 struct Values {
   const std::vector<std::vector<Attribution>>& attributions;

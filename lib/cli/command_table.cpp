@@ -27,7 +27,7 @@ std::vector<std::string> registered(const std::string& option) {
   } else if (option == "--pde") {
     for (const auto& problem : pde::all()) names.emplace_back(problem->name());
   } else if (option == "--profile") {
-    for (const EmbeddedSettings& profile : embedded_profiles()) names.push_back(profile.name);
+    return names_of(embedded_profiles());
   }
   return names;
 }

@@ -268,10 +268,9 @@ PlayedGame play(const Globals& globals, const CompareOptions& options, const Nam
     start.makes_lost_rows = true;
     manifest.emplace(folder, start);
   }
-  const std::string note = options.minimum_norm
-                               ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
-                                 "not determine the values.\n"
-                               : "";
+  const std::string note = options.minimum_norm ? "\nLeast-squares methods were asked for the minimum-norm solution "
+                                                  "where a sample does not determine the values.\n"
+                                                : "";
   const auto compare = [&] { return evaluation::run_comparison(plan, options.reference, folder, note); };
   PlayedGame played{.settings = std::move(settings),
                     .run = manifest ? manifest->stage("comparison", compare) : compare(),
@@ -308,11 +307,10 @@ void require_sound(const std::vector<const PlayedGame*>& played,
   for (const PlayedGame* game : played) {
     for (const runs::MethodRow& row : game->run.comparison.rows()) {
       if (row.failure == to_string(peers::Ending::skipped))
-        throw peers::Failure(
-            peers::Ending::skipped,
-            message("compare: ", row.method,
-                    "=skipped (it failed three times in a row, so its other runs did not finish either). "
-                    "`opshap peer check FOLDER` says more."));
+        throw peers::Failure(peers::Ending::skipped,
+                             message("compare: ", row.method,
+                                     "=skipped (it failed three times in a row, so its other runs did not finish "
+                                     "either). `opshap peer check FOLDER` says more."));
     }
   }
 }

@@ -78,8 +78,6 @@ double seconds_of(const std::function<void()>& work) {
   return least;
 }
 
-std::int64_t batches(double samples, int batch) { return static_cast<std::int64_t>(std::ceil(samples / batch)); }
-
 /// One input of the problem, or of the file, in a data set by itself.
 data::Dataset one_sample(const Profile& profile, std::uint64_t seed) {
   data::Dataset data;
@@ -104,25 +102,6 @@ data::Dataset one_sample(const Profile& profile, std::uint64_t seed) {
 double bytes_of_weights(const networks::NetworkConfig& config) {
   return 4.0 * static_cast<double>(networks::library().parameter_count(config));
 }
-
-/// Steps of a training: `samples` of each resolution, and those of the validation, which have no way back.
-struct Steps {
-  const networks::NetworkConfig& config;
-  const data::Dataset& data;
-  const std::vector<Resolution>& resolutions;
-  int batch;
-
-  double epoch_seconds(const std::vector<double>& samples, double validation) const {
-    double seconds = 0;
-    for (std::size_t i = 0; i < resolutions.size(); ++i) {
-      const double of_validation = validation / static_cast<double>(resolutions.size());
-      seconds +=
-          seconds_of(networks::library().training_step(config, data.inputs.domain, resolutions[i], batch)) *
-          (static_cast<double>(batches(samples[i], batch)) + static_cast<double>(batches(of_validation, batch)) / 3);
-    }
-    return seconds;
-  }
-};
 
 /// The game of the input at a resolution under the backbone's untrained weights.
 struct Rates {
@@ -185,6 +164,21 @@ class Forecaster {
     return std::vector<double>(profile_.resolutions.size(), static_cast<double>(profile_.data.train) / count);
   }
 
+  /// Samples of the validation at each resolution.
+  double validation() const {
+    return static_cast<double>(profile_.data.validation) / static_cast<double>(profile_.resolutions.size());
+  }
+
+  /// Of the steps of a training: `samples` of each resolution, and those of the validation, which have no way back.
+  double epoch_seconds(const networks::NetworkConfig& config, int batch, const std::vector<double>& samples) const {
+    double seconds = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      seconds +=
+          seconds_of(networks::library().training_step(config, data_.inputs.domain, profile_.resolutions[i], batch)) *
+          (std::ceil(samples[i] / batch) + std::ceil(validation() / batch) / 3);
+    return seconds;
+  }
+
   /// The fewest epochs after which a training can stop, over all of them.
   static double least_share(int patience, int epochs) {
     return patience == 0 ? 1 : std::min(1.0, (patience + 1.0) / epochs);
@@ -192,9 +186,7 @@ class Forecaster {
 
   StageForecast of_backbone() const {
     const networks::BackboneRecipe& recipe = profile_.backbone;
-    const double most =
-        recipe.epochs * Steps{backbone_config_, data_, profile_.resolutions, recipe.batch}.epoch_seconds(
-                            labelled(), static_cast<double>(profile_.data.validation));
+    const double most = recipe.epochs * epoch_seconds(backbone_config_, recipe.batch, labelled());
     return {.stage = "backbone",
             .seconds = {most * least_share(recipe.patience, recipe.epochs), most},
             .bytes = bytes_of_weights(backbone_config_)};
@@ -208,26 +200,23 @@ class Forecaster {
     for (std::size_t i = 0; i < samples.size(); ++i)
       samples[i] += static_cast<double>(recipe.unlabelled) *
                     (shares > 0 ? recipe.unlabelled_shares[i] / shares : 1.0 / static_cast<double>(samples.size()));
-    const double validation =
-        static_cast<double>(profile_.data.validation) / static_cast<double>(profile_.resolutions.size());
-    double once = 0, once_seconds = 0, epoch = 0, epoch_seconds = 0;
+    double once = 0, once_seconds = 0, epoch = 0, of_epoch = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const Rates& rates = rates_.at(profile_.resolutions[i]);
       const networks::LabelCost cost = networks::library().label_cost(recipe, rates.game->players());
       const double asked = samples[i] * static_cast<double>(cost.training);
       // v(N) of every sample, and v(∅) once for the training and once for the validation.
-      const double fixed = samples[i] + validation + 2 + validation * static_cast<double>(cost.validation);
+      const double fixed = samples[i] + validation() + 2 + validation() * static_cast<double>(cost.validation);
       once += fixed + (cost.once ? asked : 0);
       once_seconds += (fixed + (cost.once ? asked : 0)) * rates.evaluation;
       epoch += cost.once ? 0 : asked;
-      epoch_seconds += (cost.once ? 0 : asked) * rates.evaluation;
+      of_epoch += (cost.once ? 0 : asked) * rates.evaluation;
     }
-    epoch_seconds += Steps{config, data_, profile_.resolutions, recipe.batch}.epoch_seconds(
-        samples, static_cast<double>(profile_.data.validation));
+    of_epoch += epoch_seconds(config, recipe.batch, samples);
     const double least = recipe.epochs * least_share(recipe.patience, recipe.epochs);
     return {.stage = stage,
             .evaluations = {std::llround(once + epoch * least), std::llround(once + epoch * recipe.epochs)},
-            .seconds = {once_seconds + epoch_seconds * least, once_seconds + epoch_seconds * recipe.epochs},
+            .seconds = {once_seconds + of_epoch * least, once_seconds + of_epoch * recipe.epochs},
             .bytes = bytes_of_weights(config)};
   }
 

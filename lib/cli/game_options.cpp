@@ -93,8 +93,7 @@ namespace {
 
 /// Names of families have letters and underscores only; anything else, and whatever exists, is a file.
 bool is_file(const std::string& game) {
-  const std::vector<std::string> names = games::names();
-  if (std::find(names.begin(), names.end(), game) != names.end()) return false;
+  if (std::ranges::count(games::names(), game) > 0) return false;
   return game == "-" || game.find_first_of("./") != std::string::npos || is_there(game);
 }
 
@@ -113,22 +112,20 @@ NamedGame member_of_family(const std::string& who, const GameOptions& options) {
 
 void add_game_options(CLI::App& command, GameOptions& options) {
   options.command = &command;
-  command.add_option(
-      "--game", options.game,
-      "Game file: {\"players\": n, \"values\": [2^n numbers]} (index bit i = player i) or\n"
-      "{\"players\": n, \"terms\": [{\"coalition\": [i, ..], \"coefficient\": c}, ..], \"empty\": v0}; - is standard "
-      "input;\n"
-      "a family of `opshap list games`, with --players and --game-seed;\n"
-      "or peer:FOLDER, a program in any language");
+  command.add_option("--game", options.game,
+                     "Game file: {\"players\": n, \"values\": [2^n numbers]} (index bit i = player i) or\n"
+                     "{\"players\": n, \"terms\": [{\"coalition\": [i, ..], \"coefficient\": c}, ..], \"empty\": v0}; "
+                     "- is standard input;\n"
+                     "a family of `opshap list games`, with --players and --game-seed;\n"
+                     "or peer:FOLDER, a program in any language");
   command.add_option("--game-seed", options.game_seed, "With a family: which of its random games")
       ->capture_default_str();
+  command.add_option("--operator", options.op,
+                     "Trained operator (safetensors) whose prediction is explained, instead of --game; or peer:FOLDER, "
+                     "a program in any language that has the model");
   command.add_option(
-      "--operator", options.op,
-      "Trained operator (safetensors) whose prediction is explained, instead of --game; or peer:FOLDER, a "
-      "program in any language that has the model");
-  command.add_option("--input", options.input,
-                     "With --operator: the input field, .npy of shape [n], [C,n], [nx,ny] or [C,nx,ny]; [N] or [C,N] "
-                     "on a mesh");
+      "--input", options.input,
+      "With --operator: the input field, .npy of shape [n], [C,n], [nx,ny] or [C,nx,ny]; [N] or [C,N] on a mesh");
   command.add_option("--mesh", options.mesh,
                      "With --operator: the mesh that the input lives on: points (.npy), points with cells or volumes "
                      "(.npz), or Gmsh (.msh)");
@@ -138,30 +135,26 @@ void add_game_options(CLI::App& command, GameOptions& options) {
                   "`attribute` also takes all")
       ->delimiter(',');
   command
-      .add_option(
-          "--query-at", options.query_at,
-          "With --operator: coordinates X or X,Y of the explained output, instead of --query; the nearest point "
-          "is taken")
+      .add_option("--query-at", options.query_at,
+                  "With --operator: coordinates X or X,Y of the explained output, instead of --query; the nearest "
+                  "point is taken")
       ->delimiter(',');
   command.add_option("--target", options.targets,
                      "With --operator: what is explained, instead of --query: mean:20..40 or mean:0..8,0..8 (indices), "
-                     "mean:0.2..0.4@x "
-                     "or mean:0..0.5,0..0.5@x (coordinates), or W.npy with a weight for each number of the output, [n] "
-                     "or [C,n]; `attribute` takes several, "
-                     "also as [K,C,n]");
+                     "mean:0.2..0.4@x or mean:0..0.5,0..0.5@x (coordinates), or W.npy with a weight for each number of "
+                     "the output, [n] or [C,n]; `attribute` takes several, also as [K,C,n]");
   command
       .add_option("--masked-channels", options.masked,
-                  "With --operator: the channels of the input that players hide (default: all); the others always "
-                  "show the input")
+                  "With --operator: the channels of the input that players hide (default: all); the others always show "
+                  "the input")
       ->delimiter(',');
   command.add_option("--query-channel", options.query_channel, "With --operator: output channel")
       ->capture_default_str();
   command.add_option("--baseline", options.baseline, "With --operator: 0, or a field of the input's shape (.npy)")
       ->capture_default_str();
-  command.add_option(
-      "--players", options.players,
-      "With a family: how many. With --operator: contiguous groups, as equal as can be, on a mesh the blocks "
-      "of its bounding box that hold points (default: one player per point)");
+  command.add_option("--players", options.players,
+                     "With a family: how many. With --operator: contiguous groups, as equal as can be, on a mesh the "
+                     "blocks of its bounding box that hold points (default: one player per point)");
   command.add_option("--partition", options.partition, "With --operator: player of each point, integer .npy");
 }
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <iostream>
 #include <limits>
@@ -127,10 +126,9 @@ std::string wrapped(std::string_view text, std::size_t width) {
 }
 
 std::string shared_options(std::string_view path) {
-  for (const OptionUse& row : option_uses()) {
-    if (row.command == path) return message(row.options, row.options.empty() ? "" : " ", "--threads -q -v");
-  }
-  return "";
+  const auto row = std::ranges::find(option_uses(), path, &OptionUse::command);
+  if (row == option_uses().end()) return "";
+  return message(row->options, row->options.empty() ? "" : " ", "--threads -q -v");
 }
 
 std::vector<std::string_view> examples_of(std::string_view path) {

@@ -1,5 +1,6 @@
 #include "cli/operator_game.hpp"
 
+#include <fmt/format.h>
 #include <link.h>
 #include <sys/stat.h>
 
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -36,8 +38,11 @@ std::string wanted_shapes(int dimension, int channels, bool batches) {
                  batches ? message(" or [B,", channels, ",", points, "]") : "");
 }
 
-FieldBatch fields_of(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
-                     int channels, std::string_view who, bool batches) {
+}  // namespace
+
+FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
+                       int channels, std::string_view who, Several several) {
+  const bool batches = several == Several::allowed;
   const auto axes = static_cast<std::size_t>(dimension);
   const bool without_channels = shape.size() == axes && channels == 1;
   const bool with_channels = shape.size() == axes + 1 && shape.front() == channels;
@@ -58,18 +63,6 @@ FieldBatch fields_of(const std::vector<std::int64_t>& shape, const std::vector<d
           static_cast<std::size_t>(fields.batch) * fields.field_size(), "). Write the file again.");
   require_finite(fields, std::string(who).c_str());
   return fields;
-}
-
-}  // namespace
-
-FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
-                       int channels, std::string_view who) {
-  return fields_of(shape, values, dimension, channels, who, false);
-}
-
-FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
-                        int channels, std::string_view who) {
-  return fields_of(shape, values, dimension, channels, who, true);
 }
 
 FieldBatch on_mesh(FieldBatch fields, const Domain& mesh, std::string_view who) {
@@ -116,11 +109,8 @@ peers::Plugin server_of(const fs::path& archive, const Globals& globals, network
   plugin.role = peers::Role::op;
   plugin.command = {(program_folder() / "opshap").string(), "operator", "serve", file.string(), "--trust"};
   if (precision == networks::Precision::float64) plugin.command.insert(plugin.command.end(), {"--dtype", "float64"});
-  if (!input.empty()) {
-    std::string shape;
-    for (const std::int64_t size : input) shape += message(shape.empty() ? "" : ",", size);
-    plugin.command.insert(plugin.command.end(), {"--input-shape", shape});
-  }
+  if (!input.empty())
+    plugin.command.insert(plugin.command.end(), {"--input-shape", fmt::format("{}", fmt::join(input, ","))});
   plugin.threads = threads();
   const std::set<fs::path> libraries = library_folders();
   plugin.readable.assign(libraries.begin(), libraries.end());
@@ -131,8 +121,7 @@ peers::Plugin server_of(const fs::path& archive, const Globals& globals, network
 
 std::unique_ptr<Operator> loaded(const fs::path& op, const Globals& globals, networks::Precision precision,
                                  const std::vector<std::int64_t>& input) {
-  constexpr std::string_view prefix = "peer:";
-  if (op.string().starts_with(prefix)) return peers::peer_operator(op.string().substr(prefix.size()));
+  if (op.string().starts_with(peer_prefix)) return peers::peer_operator(op.string().substr(peer_prefix.size()));
   if (peers::uses_sandbox() && networks::library().is_torch_script(op))
     return peers::peer_operator(server_of(op, globals, precision, input));
   return networks::library().load_operator(op, globals.device, precision, globals.engine, input);
@@ -146,9 +135,8 @@ std::vector<std::int64_t> stamp_of(const fs::path& file) {
           found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
 }
 
-/// An operator that is kept.
+/// An operator that is kept, and the stamp of its file.
 struct Known {
-  std::string question;
   std::vector<std::int64_t> file;
   std::shared_ptr<const Operator> found;
 };
@@ -159,17 +147,12 @@ std::shared_ptr<const Operator> asked_operator(const fs::path& op, const Globals
                                                networks::Precision precision, const std::vector<std::int64_t>& input) {
   if (!is_kept()) return loaded(op, globals, precision, input);
   // An archive is taken for what the axes of its first input say.
-  Known wanted{.question = message(op.string(), " ", globals.device, " ", globals.engine, " ",
-                                   static_cast<int>(precision), " ", peers::uses_sandbox(), " ", input.size()),
-               .file = stamp_of(op),
-               .found = nullptr};
-  static std::vector<Known> all;
-  const auto known = std::ranges::find(all, wanted.question, &Known::question);
-  if (known != all.end() && known->file == wanted.file) return known->found;
-  wanted.found = loaded(op, globals, precision, input);
-  if (known != all.end()) all.erase(known);
-  all.push_back(std::move(wanted));
-  return all.back().found;
+  static std::map<std::string, Known> all;
+  Known& known = all[message(op.string(), " ", globals.device, " ", globals.engine, " ", static_cast<int>(precision),
+                             " ", peers::uses_sandbox(), " ", input.size())];
+  const std::vector<std::int64_t> file = stamp_of(op);
+  if (known.found == nullptr || known.file != file) known = {file, loaded(op, globals, precision, input)};
+  return known.found;
 }
 
 namespace {
@@ -282,8 +265,8 @@ std::optional<Domain> wanted_mesh(const std::filesystem::path& file, const Opera
 
 FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several,
                      const std::optional<Domain>& mesh) {
-  FieldBatch fields = (several == Several::allowed ? input_fields : input_field)(
-      array.shape, array.reals(name), mesh ? 1 : op.dimension(), op.input_channels(), name);
+  FieldBatch fields =
+      input_field(array.shape, array.reals(name), mesh ? 1 : op.dimension(), op.input_channels(), name, several);
   if (mesh) return on_mesh(std::move(fields), *mesh, name);
   fields.domain = op.domain(fields.domain.shape());
   return fields;
@@ -347,8 +330,8 @@ OperatorQuestion wanted_question(const GameOptions& options, const Globals& glob
 OperatorGame wanted_operator_game(const GameOptions& options, const Globals& globals) {
   OperatorQuestion asked = wanted_question(options, globals, Several::refused, true);
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
-  const bool program = options.op.string().starts_with("peer:");
-  OperatorGame found{.op = std::move(asked.op), .named = {.name = "", .game = nullptr}};
+  const bool program = options.op.string().starts_with(peer_prefix);
+  OperatorGame found{.op = std::move(asked.op)};
   found.named.name = program ? found.op->coalition_path() : options.op.filename().string();
   found.named.game = games::cell_mask_game(*found.op, scenario);
   found.named.rule = asked.rule.describe();

@@ -19,20 +19,17 @@
 
 namespace opshap::cli {
 
+enum class Several { refused, allowed };
+
 /// One field from an array: shape [n] or [C, n] in one dimension, [nx, ny] or [C, nx, ny] in two; the channel axis may
-/// be left out when `channels` is 1.
+/// be left out when `channels` is 1. With Several::allowed also several fields, of shape [B, C, n] or [B, C, nx, ny].
 ///
 /// The grid is the unit interval or square. `who` starts the messages.
 /// Throws InvalidArgument for another shape, DataError for values that are not finite.
 FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
-                       int channels, std::string_view who);
+                       int channels, std::string_view who, Several several = Several::refused);
 
-/// Several fields from an array of shape [B, C, n] or [B, C, nx, ny], or one from an array that input_field() takes.
-/// Throws as input_field().
-FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
-                        int channels, std::string_view who);
-
-/// The same fields on a mesh: what input_field() or input_fields() made of an array of shape [N], [C, N] or [B, C, N]
+/// The same fields on a mesh: what input_field() made of an array of shape [N], [C, N] or [B, C, N]
 /// with `dimension` 1. Throws InvalidArgument unless the mesh has N points.
 FieldBatch on_mesh(FieldBatch fields, const Domain& mesh, std::string_view who);
 
@@ -71,8 +68,6 @@ struct OperatorQuestion {
   Explained explained;                    ///< the same in words
   std::optional<MeshBlocks> blocks = {};  ///< which of them play, where the players are blocks of a mesh
 };
-
-enum class Several { refused, allowed };
 
 /// The mesh of --mesh as a domain; none without the option. The operator tries it with a field of zeros. Throws as
 /// data::read_mesh(), and InvalidArgument naming the operator where it does not work on the mesh.

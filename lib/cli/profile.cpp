@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <utility>
 
 #include "cli/profile_settings.hpp"
@@ -16,6 +15,7 @@
 #include "data/import.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
+#include "reporting/table.hpp"
 
 namespace opshap::cli {
 
@@ -91,12 +91,10 @@ void require_cloud(const Profile& profile) {
 /// The table of the first explainer and those of the further ones, with their names.
 std::vector<std::pair<std::string, Json*>> explainer_tables(Json& settings) {
   std::vector<std::pair<std::string, Json*>> found;
-  if (settings.contains("explainer") && settings["explainer"].is_object())
-    found.emplace_back("explainer", &settings["explainer"]);
-  if (settings.contains("explainers") && settings["explainers"].is_object()) {
-    for (auto& [name, value] : settings["explainers"].items())
-      if (value.is_object()) found.emplace_back("explainers." + name, &value);
-  }
+  if (settings.contains("explainer")) found.emplace_back("explainer", &settings["explainer"]);
+  if (settings.contains("explainers") && settings["explainers"].is_object())
+    for (auto& [name, value] : settings["explainers"].items()) found.emplace_back("explainers." + name, &value);
+  std::erase_if(found, [](const auto& table) { return !table.second->is_object(); });
   return found;
 }
 
@@ -180,12 +178,6 @@ Profile read(const Json& table, const std::string& name, Places places) {
   return profile;
 }
 
-std::vector<std::string> profile_names() {
-  std::vector<std::string> names;
-  for (const EmbeddedSettings& profile : embedded_profiles()) names.push_back(profile.name);
-  return names;
-}
-
 /// The object that read() reads. What is as it is by default and newer than stored runs is left out, so that these keep
 /// their identity.
 Json settings_of(const Profile& profile) {
@@ -226,17 +218,15 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
     table = parse(read_file(name_or_file), name_or_file, name_or_file, places);
     name = std::filesystem::path(name_or_file).stem();
   } else {
-    const auto& profiles = embedded_profiles();
-    const auto found = std::ranges::find(profiles, name, &EmbeddedSettings::name);
-    if (found == profiles.end()) throw_unknown_name("profile", name, profile_names());
+    const EmbeddedSettings* const found = embedded(embedded_profiles(), name);
+    if (found == nullptr) throw_unknown_name("profile", name, names_of(embedded_profiles()));
     table = parse(found->text, "profile " + name, "profile " + name, places);
   }
   Json over = Json::object();
   bool ours = true;
   if (!overrides.empty()) {
-    const auto& known = embedded_overlays();
-    const auto named = std::ranges::find(known, overrides.string(), &EmbeddedSettings::name);
-    ours = named != known.end();
+    const EmbeddedSettings* const named = embedded(embedded_overlays(), overrides.string());
+    ours = named != nullptr;
     over = parse(ours ? named->text : read_file(overrides), overrides.string(),
                  ours ? "overlay " + overrides.string() : overrides.string(), places);
     name += "+" + overrides.stem().string();
@@ -262,6 +252,17 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
 }
 
 }  // namespace
+
+const EmbeddedSettings* embedded(const std::vector<EmbeddedSettings>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &EmbeddedSettings::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> names_of(const std::vector<EmbeddedSettings>& all) {
+  std::vector<std::string> names;
+  for (const EmbeddedSettings& settings : all) names.push_back(settings.name);
+  return names;
+}
 
 std::unique_ptr<pde::Problem> DataSettings::problem() const { return pde::find(pde).with(parameters); }
 
@@ -327,17 +328,14 @@ std::string identity(const Profile& profile) {
 namespace {
 
 std::string resolutions_in_words(const std::vector<Resolution>& values) {
-  std::string text;
-  for (const Resolution& value : values) text += message(text.empty() ? "[" : ", ", value);
-  return text + "]";
+  return "[" + reporting::listing(values, [](const Resolution& value) { return message(value); }) + "]";
 }
 
 std::string curves_in_words(const std::vector<evaluation::BudgetCurve>& curves) {
-  std::string words;
-  for (const evaluation::BudgetCurve& curve : curves)
-    words += fmt::format("{}n = {}: [{}] on {} inputs", words.empty() ? "" : ", ", curve.players,
-                         fmt::join(curve.budgets, ", "), curve.inputs);
-  return words.empty() ? "none" : words;
+  const auto of_one = [](const evaluation::BudgetCurve& curve) {
+    return fmt::format("n = {}: [{}] on {} inputs", curve.players, fmt::join(curve.budgets, ", "), curve.inputs);
+  };
+  return curves.empty() ? "none" : reporting::listing(curves, of_one);
 }
 
 /// The settings of a recipe that only the suite has, where they differ from the paper's.
@@ -357,9 +355,9 @@ std::vector<std::string> operator_departures(const networks::NetworkSettings& ou
                                              const networks::NetworkSettings& theirs) {
   const auto settings = nlohmann::ordered_json::parse(ours.json), papers = nlohmann::ordered_json::parse(theirs.json);
   if (ours.model != theirs.model) {
-    std::string with;
-    for (const auto& [key, value] : settings.items()) with += message(with.empty() ? "" : ", ", key, " = ", value);
-    return {message("operator: ", ours.model, " (", with, ") instead of the paper's ", theirs.model)};
+    const auto in_words = [](const auto& setting) { return message(setting.key(), " = ", setting.value()); };
+    return {message("operator: ", ours.model, " (", reporting::listing(settings.items(), in_words),
+                    ") instead of the paper's ", theirs.model)};
   }
   std::vector<std::string> sentences;
   for (const auto& [key, value] : papers.items()) {
@@ -428,23 +426,15 @@ bool comparable_with_paper(Profile profile) {
   return departures(profile).empty();
 }
 
-namespace {
-
-std::vector<std::string> problems_of_the_paper() {
-  std::vector<std::string> names;
-  for (const auto& problem : pde::all()) {
-    if (problem->in_paper()) names.emplace_back(problem->name());
-  }
-  return names;
-}
-
-}  // namespace
-
 std::vector<Profile> load_profiles(const std::string& name_or_file, const std::filesystem::path& overrides,
-                                   const std::vector<std::string>& pdes) {
+                                   std::vector<std::string> pdes) {
+  if (pdes == std::vector<std::string>{"all"}) {
+    pdes.clear();
+    for (const auto& problem : pde::all())
+      if (problem->in_paper()) pdes.emplace_back(problem->name());
+  }
   std::vector<Profile> profiles;
-  for (const std::string& pde : pdes == std::vector<std::string>{"all"} ? problems_of_the_paper() : pdes)
-    profiles.push_back(load_profile(name_or_file, overrides, pde));
+  for (const std::string& pde : pdes) profiles.push_back(load_profile(name_or_file, overrides, pde));
   return profiles;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/domain.hpp"
@@ -28,6 +29,9 @@ struct EmbeddedSettings {
 const std::vector<EmbeddedSettings>& embedded_profiles();
 /// What studies lay over a profile.
 const std::vector<EmbeddedSettings>& embedded_overlays();
+/// Those of this name; nullptr where there are none.
+const EmbeddedSettings* embedded(const std::vector<EmbeddedSettings>& all, std::string_view name);
+std::vector<std::string> names_of(const std::vector<EmbeddedSettings>& all);
 
 /// A finished data set that stands where a problem does.
 struct DataFile {
@@ -115,7 +119,7 @@ bool comparable_with_paper(Profile profile);
 /// A profile for each of several problems, in their order; {"all"} names those of the paper. All are read before one is
 /// returned, so that a wrong name is told before the work on the first begins. Throws as load_profile().
 std::vector<Profile> load_profiles(const std::string& name_or_file, const std::filesystem::path& overrides,
-                                   const std::vector<std::string>& pdes);
+                                   std::vector<std::string> pdes);
 
 /// The data set that a run of this profile needs.
 data::DatasetRequest data_request(const Profile& profile, std::uint64_t seed);

@@ -21,11 +21,7 @@ template <typename Table>
 Setting<Table> setting(std::string key, std::string range, std::string meaning,
                        std::function<void(StrictObject&, Table&)> read,
                        std::function<Json(const Table&, const Table& usual)> write) {
-  return {.key = std::move(key),
-          .range = std::move(range),
-          .meaning = std::move(meaning),
-          .read = std::move(read),
-          .write = std::move(write)};
+  return {std::move(key), std::move(range), std::move(meaning), std::move(read), std::move(write)};
 }
 
 /// The parameters of a problem in the order of its list.
@@ -33,11 +29,10 @@ pde::ParameterValues read_parameters(StrictObject object, const std::string& pro
   pde::ParameterValues values;
   for (const pde::Parameter& parameter : pde::find(problem).parameters()) {
     if (!object.has(parameter.name)) continue;
-    if (parameter.choices.empty()) {
+    if (parameter.choices.empty())
       values.emplace(parameter.name, object.get<double>(parameter.name));
-    } else {
+    else
       values.emplace(parameter.name, object.get<std::string>(parameter.name));
-    }
   }
   object.finish();
   pde::find(problem).with(values);
@@ -108,6 +103,9 @@ Json written_curves(const std::vector<evaluation::BudgetCurve>& curves) {
   return list;
 }
 
+/// The value to write; null to leave the key out.
+Json json_if(bool needed, const Json& value) { return needed ? value : Json(nullptr); }
+
 bool plays_alike(const ScenarioRule& a, const ScenarioRule& b) {
   return a.players == b.players && a.blocks == b.blocks;
 }
@@ -172,7 +170,7 @@ const Settings<DataSettings>& data_settings() {
             data.parameters = read_parameters(object.object("parameters"), data.pde);
           },
           [](const T& data, const T&) {
-            return data.parameters.empty() ? Json(nullptr) : written_parameters(data.parameters);
+            return json_if(!data.parameters.empty(), written_parameters(data.parameters));
           })),
       optional(setting<T>(
           "file", "a table", "The data set file that stands in a problem's place. Written by the program",
@@ -186,9 +184,8 @@ const Settings<DataSettings>& data_settings() {
           })),
       optional(
           whole_setting("scattered", &T::scattered, 4,
-                        "The fields are taken at so many scattered points of their grid, a mesh without triangles "
-                        "that is the same for all samples; `resolutions` has this number alone. Without it: on the "
-                        "grid"))};
+                        "The fields are taken at so many scattered points of their grid, a mesh without triangles that "
+                        "is the same for all samples; `resolutions` has this number alone. Without it: on the grid"))};
   return all;
 }
 
@@ -214,17 +211,17 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
       of_the_paper(number_setting("weight_decay", &T::weight_decay, true, "That of AdamW"), "weight decay"),
       of_the_paper(whole_setting("warmup_epochs", &T::warmup_epochs, 0, "Epochs in which the rate rises to its peak"),
                    "warm-up epochs"),
-      of_the_paper(whole_setting("patience", &T::patience, 0,
-                                 "Epochs without a better validation loss before it stops; 0: to the end, and the last "
-                                 "weights are kept"),
-                   "patience"),
+      of_the_paper(
+          whole_setting(
+              "patience", &T::patience, 0,
+              "Epochs without a better validation loss before it stops; 0: to the end, and the last weights are kept"),
+          "patience"),
       of_the_paper(whole_setting("coalitions", &T::coalitions, 2, "Coalitions for each sample and step of FastSHAP"),
                    "coalitions for each sample and step"),
       optional(
           word_setting<T>("target", &T::target, {},
-                          "What it learns from: `fastshap`, `fastshap_reused` (coalitions), or values by "
-                          "`mean_field`, `two_level`, `permutation_pairs`, `integrated_gradients`, `exact`. Without "
-                          "it: fastshap")),
+                          "What it learns from: `fastshap`, `fastshap_reused` (coalitions), or values by `mean_field`, "
+                          "`two_level`, `permutation_pairs`, `integrated_gradients`, `exact`. Without it: fastshap")),
       optional(
           whole_setting<T, std::int64_t>("label_evaluations", &T::label_evaluations, 0,
                                          "What a label may cost, where labels are values. 0: the target's own choice")),
@@ -233,30 +230,26 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
           "Other targets for games of up to P players. Without it: none",
           [](StrictObject& object, T& recipe) { recipe.mixture = read_mixture(object); },
           [](const T& recipe, const T&) { return written_mixture(recipe.mixture); })),
-      optional(
-          truth_setting("relative", &T::relative,
-                        "Every resolution counts as much in FastSHAP's loss. Without it: the paper's loss, in which "
-                        "n = 16 outweighs n = 1024 by 29 to 1")),
+      optional(truth_setting("relative", &T::relative,
+                             "Every resolution counts as much in FastSHAP's loss. Without it: the paper's loss, in "
+                             "which n = 16 outweighs n = 1024 by 29 to 1")),
       optional(word_setting<T>("coordinates", &T::coordinates, {"grid", "query", "query_angle", "query_offset"},
                                "The coordinates that it is given; `query` is the angle and no padding on a periodic "
                                "domain, else the offset and the quadrature `volumes`. Without it: the grid's")),
       optional(truth_setting("atom", &T::atom, "A second output for the query's own cell. Without it: one output")),
-      optional(
-          word_setting<T>("cells", &T::cells, {"volumes", "equal"},
-                          "What the density is multiplied by: the cells' volumes, or equal weights at the ends of an "
-                          "axis too, where cells are half as large, as in an FNO's own sums and in the paper's 1/n; "
-                          "`coordinates = \"query\"` implies `equal`. Without it: volumes")),
-      optional(
-          whole_setting("fine_from", &T::fine_from, 0,
-                        "Below so many points an axis a further channel tells how coarse the grid is; from there on "
-                        "the answer does not depend on the grid. 0: never")),
+      optional(word_setting<T>("cells", &T::cells, {"volumes", "equal"},
+                               "What the density is multiplied by: the cells' volumes, or equal weights at the ends of "
+                               "an axis too, where cells are half as large, as in an FNO's own sums and in the paper's "
+                               "1/n; `coordinates = \"query\"` implies `equal`. Without it: volumes")),
+      optional(whole_setting("fine_from", &T::fine_from, 0,
+                             "Below so many points an axis a further channel tells how coarse the grid is; from there "
+                             "on the answer does not depend on the grid. 0: never")),
       optional(number_setting("padding", &T::padding, true,
                               "How far each axis is padded, as a fraction of it. Without it: the operator's")),
-      optional(
-          word_setting<T>("quadrature", &T::quadrature, {"points", "volumes"},
-                          "The weight of a point in its Fourier sums: equal, or its part of the padded axis; on a "
-                          "padded bounded domain the drift is then 1/n² instead of 1/n. Without it: the operator's, "
-                          "or points")),
+      optional(word_setting<T>(
+          "quadrature", &T::quadrature, {"points", "volumes"},
+          "The weight of a point in its Fourier sums: equal, or its part of the padded axis; on a padded bounded "
+          "domain the drift is then 1/n² instead of 1/n. Without it: the operator's, or points")),
       optional(setting<T>(
           "queries", "\"fixed\", \"any\"",
           "One explainer for every query with `any`. Without it: for the query of the scenario",
@@ -269,14 +262,13 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
       optional(number_setting("averaging", &T::averaging, true,
                               "At each step the running mean of the weights keeps this share of itself; the mean is "
                               "validated and kept. 0: no mean")),
+      optional(whole_setting<T, std::int64_t>(
+          "unlabelled", &T::unlabelled, 0,
+          "Further inputs of the problem, not solved; refused for imported data and at scattered points. 0: none")),
       optional(
-          whole_setting<T, std::int64_t>("unlabelled", &T::unlabelled, 0,
-                                         "Further inputs of the problem, not solved; refused for imported data and at "
-                                         "scattered points. 0: none")),
-      optional(setting<T>(
-          "unlabelled_shares", "[s, …]", "Their shares for the resolutions. Without it: equal ones",
-          [](StrictObject& object, T& recipe) { recipe.unlabelled_shares = read_shares(object); },
-          [](const T& recipe, const T&) { return Json(recipe.unlabelled_shares); }))};
+          member_setting("unlabelled_shares", &T::unlabelled_shares, "[s, …]",
+                         "Their shares for the resolutions. Without it: equal ones",
+                         [](StrictObject& object, T& recipe) { recipe.unlabelled_shares = read_shares(object); }))};
   return all;
 }
 
@@ -284,13 +276,11 @@ const Settings<evaluation::EvaluationSettings>& evaluation_settings() {
   using T = evaluation::EvaluationSettings;
   static const Settings<T> all = {
       of_the_paper(whole_setting("inputs", &T::inputs, 1, "Test inputs that are explained"), "test inputs"),
-      setting<T>(
-          "methods", "[\"NAME\", …]",
+      member_setting(
+          "methods", &T::methods, "[\"NAME\", …]",
           "Methods of `opshap list estimators` and programs, `peer:FOLDER`; the explainers and the uniform attribution "
-          "are "
-          "always there",
-          [](StrictObject& object, T& evaluation) { evaluation.methods = object.list<std::string>("methods"); },
-          [](const T& evaluation, const T&) { return Json(evaluation.methods); }),
+          "are always there",
+          [](StrictObject& object, T& evaluation) { evaluation.methods = object.list<std::string>("methods"); }),
       of_the_paper(whole_setting<T, std::int64_t>("minimum_budget", &T::minimum_budget, 2,
                                                   "A sampling method gets max(2n, this) evaluations", most_coalitions),
                    "least budget of a method"),
@@ -310,13 +300,12 @@ const Settings<evaluation::EvaluationSettings>& evaluation_settings() {
           "Errors against budgets: each method at each budget on the first inputs",
           [](StrictObject& object, T& evaluation) { evaluation.curves = read_curves(object); },
           [](const T& evaluation, const T&) { return written_curves(evaluation.curves); }),
-      optional(setting<T>(
-          "unseen", "[n, …] or [[nx, ny], …]",
+      optional(member_setting(
+          "unseen", &T::unseen, "[n, …] or [[nx, ny], …]",
           "Points an axis that no training input had, where the explainers are scored too. Without it: none",
           [](StrictObject& object, T& evaluation) {
             if (!object.array("unseen").empty()) evaluation.unseen = read_resolutions(object, "unseen");
-          },
-          [](const T& evaluation, const T&) { return Json(evaluation.unseen); }))};
+          }))};
   return all;
 }
 
@@ -333,8 +322,7 @@ const Settings<ScenarioRule>& scenario_settings() {
             if (blocks) object.value("blocks");  // refuses where it is missing
           },
           [](const T& rule, const T& usual) {
-            if (plays_alike(rule, usual)) return Json(nullptr);
-            return Json(rule.players == T::Players::blocks ? "blocks" : "points");
+            return json_if(!plays_alike(rule, usual), rule.players == T::Players::blocks ? "blocks" : "points");
           })),
       optional(setting<T>(
           "blocks", "1 to 2147483647", "With `players = \"blocks\"`: how many",
@@ -344,8 +332,7 @@ const Settings<ScenarioRule>& scenario_settings() {
             rule.blocks = object.whole("blocks");
           },
           [](const T& rule, const T& usual) {
-            const bool needed = !plays_alike(rule, usual) && rule.players == T::Players::blocks;
-            return needed ? Json(rule.blocks) : Json(nullptr);
+            return json_if(!plays_alike(rule, usual) && rule.players == T::Players::blocks, rule.blocks);
           })),
       optional(setting<T>(
           "baseline", "\"zero\", \"mean\"", "What a hidden point holds. Without it: the problem's own, which is 0",
@@ -361,7 +348,7 @@ const Settings<ScenarioRule>& scenario_settings() {
           },
           [](const T& rule, const T& usual) {
             const bool centre = rule.query != T::Where::position && rule.query != T::Where::region;
-            return centre && !asks_alike(rule, usual) ? Json("centre") : Json(nullptr);
+            return json_if(centre && !asks_alike(rule, usual), "centre");
           })),
       optional(setting<T>(
           "query_at", "[x] or [x, y]", "In its place: the point nearest to coordinates",
@@ -370,22 +357,19 @@ const Settings<ScenarioRule>& scenario_settings() {
             rule.position = object.list<double>("query_at");
           },
           [](const T& rule, const T& usual) {
-            const bool needed = rule.query == T::Where::position && !asks_alike(rule, usual);
-            return needed ? Json(rule.position) : Json(nullptr);
+            return json_if(rule.query == T::Where::position && !asks_alike(rule, usual), rule.position);
           })),
       optional(setting<T>(
           "target", "\"mean:x0..x1@x\"", "In its place: the mean over a region",
           [](StrictObject& object, T& rule) { read_target(object, rule); },
           [](const T& rule, const T& usual) {
-            const bool needed = rule.query == T::Where::region && !asks_alike(rule, usual);
-            return needed ? Json(rule.target) : Json(nullptr);
+            return json_if(rule.query == T::Where::region && !asks_alike(rule, usual), rule.target);
           })),
       optional(whole_setting("query_channel", &T::channel, 0, "The channel of the output. Without it: 0")),
-      optional(setting<T>(
-          "masked_channels", "[c, …]",
-          "The channels that players hide; an empty list is all. Without it: the problem's own",
-          [](StrictObject& object, T& rule) { rule.masked = object.wholes("masked_channels", 0); },
-          [](const T& rule, const T&) { return Json(rule.masked); }))};
+      optional(
+          member_setting("masked_channels", &T::masked, "[c, …]",
+                         "The channels that players hide; an empty list is all. Without it: the problem's own",
+                         [](StrictObject& object, T& rule) { rule.masked = object.wholes("masked_channels", 0); }))};
   return all;
 }
 

@@ -49,11 +49,7 @@ template <typename Table, typename Value>
 Setting<Table> member_setting(std::string key, Value Table::*member, std::string range, std::string meaning,
                               std::type_identity_t<std::function<void(StrictObject&, Table&)>> read) {
   const auto write = [member](const Table& table, const Table&) { return json_of_member(table.*member); };
-  return {.key = std::move(key),
-          .range = std::move(range),
-          .meaning = std::move(meaning),
-          .read = std::move(read),
-          .write = write};
+  return {std::move(key), std::move(range), std::move(meaning), std::move(read), write};
 }
 
 /// An integer of the member's own type from `least` to `most`; more than fits is refused.

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/measured.hpp"
+#include "core/strict_json.hpp"
 #include "evaluation/certify.hpp"
 
 namespace opshap::cli {
@@ -20,12 +21,60 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+/// An attribution somebody wrote down, as `opshap attribute --json` prints it.
+struct StoredAttribution {
+  std::string method;          ///< "unknown" when the file does not say
+  std::vector<double> values;  ///< [n]
+};
+
+/// Operators in float32 give values that differ in the last digits between batches; another game differs in the first
+/// ones.
+constexpr double same_value = 1e-3;
+
+void require_same(const nlohmann::json& file, const char* key, double value, double scale, const std::string& who) {
+  if (!file.contains(key)) return;
+  require<DataError>(file[key].is_number(), who, ": key=", key, " (", file[key].type_name(),
+                     " instead of a number). Give a number.");
+  const double found = file[key].get<double>();
+  require<DataError>(std::abs(found - value) <= same_value * scale, who, ": ", key, "=", found, " (this game has ",
+                     value, "). Give an attribution of this game.");
+}
+
+/// Reads {"values":[n numbers], ...}; "method", "players", "empty" and "grand" are optional and the last three must be
+/// those of the game. "-" is standard input. Throws DataError naming the key, also for an attribution of another game.
+StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game) {
+  const std::string who = path == "-" ? "standard input" : path.string();
+  nlohmann::json file;
+  try {
+    file = strict_json<nlohmann::json>(read_file(path), "text");
+  } catch (const DataError& error) {
+    throw DataError(message(who, ": key=values (missing: this is no attribution; ", error.what(),
+                            "). Give what `opshap attribute --json` printed."));
+  }
+  require<DataError>(file.is_object() && file.contains("values") && file["values"].is_array(), who,
+                     ": key=values (missing: this is no attribution). Give what `opshap attribute --json` printed.");
+  StoredAttribution found{.method = "unknown", .values = {}};
+  if (file.contains("method") && file["method"].is_string()) found.method = file["method"].get<std::string>();
+  for (const nlohmann::json& value : file["values"]) {
+    require<DataError>(value.is_number(), who, ": key=values[", found.values.size(), "] (", value.type_name(),
+                       " instead of a number). Give a number.");
+    found.values.push_back(value.get<double>());
+  }
+  require<DataError>(found.values.size() == static_cast<std::size_t>(game.players()), who, ": key=values (",
+                     found.values.size(), " values, but the game has ", game.players(),
+                     " players). Give an attribution of this game.");
+  CountedGame ends(game, {2});
+  const double scale =
+      std::max({std::abs(ends.empty()), std::abs(ends.grand()), std::abs(ends.grand() - ends.empty())});
+  require_same(file, "empty", ends.empty(), scale, who);
+  require_same(file, "grand", ends.grand(), scale, who);
+  return found;
+}
+
 /// Which of the two was nearer, and how that is known.
 struct Judgement {
   std::string method, verdict;
-  Measured difference = Measured::of(0), standard_error = Measured::of(0);
-  double p_value = 0, distance = 0;
-  std::int64_t evaluations = 0;
+  evaluation::Certification certified;
 };
 
 /// The square of a length, where a double holds it.
@@ -39,31 +88,24 @@ Measured squared(double length) {
 
 /// |given − reference| in parts of the reference.
 Measured relative_distance(const Judgement& judgement, const evaluation::CertifiedReference& reference) {
-  return relative(judgement.distance, norm(reference.attribution.values));
+  return relative(judgement.certified.distance, norm(reference.attribution.values));
 }
 
 Judgement judge(const StoredAttribution& given, const Globals& globals, const ReferenceOptions& options,
                 const Game& game, const evaluation::CertifiedReference& reference) {
   const std::vector<double>& values = reference.attribution.values;
-  Judgement found;
-  found.method = given.method;
   if (reference.method == "exact") {  // the truth is known: no identity is needed
-    found.distance = distance(given.values, values);
-    found.difference = squared(found.distance);
-    found.verdict = "reference is exact";
-    return found;
+    const double apart = distance(given.values, values);
+    return {given.method, "reference is exact", {.difference = squared(apart), .p_value = 0, .distance = apart}};
   }
+  using Verdict = evaluation::Certification::Verdict;
   const evaluation::Certification certified = evaluation::certify(
       game, given.values, values, {.max_evaluations = options.settings.max_evaluations}, globals.seed);
-  found.verdict = certified.verdict == evaluation::Certification::Verdict::first    ? "attribution is nearer"
-                  : certified.verdict == evaluation::Certification::Verdict::second ? "reference is nearer"
-                                                                                    : "undecided";
-  found.difference = certified.difference;
-  found.standard_error = certified.standard_error;
-  found.p_value = certified.p_value;
-  found.distance = certified.distance;
-  found.evaluations = certified.evaluations;
-  return found;
+  return {given.method,
+          certified.verdict == Verdict::first    ? "attribution is nearer"
+          : certified.verdict == Verdict::second ? "reference is nearer"
+                                                 : "undecided",
+          certified};
 }
 
 Json json_of(const evaluation::ReferenceEstimate& estimate) {
@@ -94,14 +136,15 @@ Json json_of(const Globals& globals, const Game& game, const evaluation::Certifi
     object["estimates"].push_back(json_of(estimate));
   object["certification"] = nullptr;
   if (judgement) {
+    const evaluation::Certification& certified = judgement->certified;
     object["certification"] = {{"method", judgement->method},
                                {"verdict", judgement->verdict},
-                               {"squared_error_difference", json_number(judgement->difference)},
-                               {"standard_error", json_number(judgement->standard_error)},
-                               {"p_value", judgement->p_value},
-                               {"distance", judgement->distance},
+                               {"squared_error_difference", json_number(certified.difference)},
+                               {"standard_error", json_number(certified.standard_error)},
+                               {"p_value", certified.p_value},
+                               {"distance", certified.distance},
                                {"relative_distance", json_number(relative_distance(*judgement, reference))},
-                               {"evaluations", judgement->evaluations}};
+                               {"evaluations", certified.evaluations}};
   }
   return object;
 }
@@ -124,15 +167,16 @@ void print_words(const evaluation::CertifiedReference& reference, const std::opt
         check->p_value);
   }
   if (!judgement) return;
+  const evaluation::Certification& certified = judgement->certified;
   std::cout << fmt::format("certification of {}: {}. |given - reference| = {:.4g} ({} of the reference)\n",
-                           judgement->method, judgement->verdict, judgement->distance,
+                           judgement->method, judgement->verdict, certified.distance,
                            measured_in_words(relative_distance(*judgement, reference)));
-  if (judgement->evaluations > 0) {
+  if (certified.evaluations > 0) {
     std::cout << fmt::format(
-        "  |given - truth|² - |reference - truth|² = {} ± {}, p = {:.2g}, from {} coalitions that neither was "
-        "made from\n",
-        measured_in_words(judgement->difference), measured_in_words(judgement->standard_error), judgement->p_value,
-        judgement->evaluations);
+        "  |given - truth|² - |reference - truth|² = {} ± {}, p = {:.2g}, from {} coalitions that neither was made "
+        "from\n",
+        measured_in_words(certified.difference), measured_in_words(certified.standard_error), certified.p_value,
+        certified.evaluations);
   }
 }
 
@@ -141,8 +185,8 @@ void print_words(const evaluation::CertifiedReference& reference, const std::opt
 void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& settings) {
   command
       .add_option("--relative-error", settings.relative_error,
-                  "How well the reference shall be known: |standard errors|/|values| over all players; a single "
-                  "player may be known less well")
+                  "How well the reference shall be known: |standard errors|/|values| over all players; a single player "
+                  "may be known less well")
       ->capture_default_str();
   command
       .add_option("--max-evaluations", settings.max_evaluations,
@@ -188,11 +232,10 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
   if (!reference.reached && !asked.noisy())
     std::cerr << "reference: relative_error=" << measured_in_words(reference.error) << " (asked for "
               << options.settings.relative_error
-              << (reference.only_rounding
-                      ? ", but the rounding of the game's values alone is that large). Take their common part off "
-                        "them, or ask for less.\n"
-                      : message(" within ", options.settings.max_evaluations,
-                                " evaluations). Raise --max-evaluations.\n"));
+              << (reference.only_rounding ? ", but the rounding of the game's values alone is that large). Take their "
+                                            "common part off them, or ask for less.\n"
+                                          : message(" within ", options.settings.max_evaluations,
+                                                    " evaluations). Raise --max-evaluations.\n"));
   if (disagree || !reference.reached) throw CheckFailed{};
 }
 

@@ -1,7 +1,5 @@
 #include "cli/suite.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
@@ -36,31 +34,24 @@ Source source_of(const std::string& name_or_file) {
     const fs::path path = name_or_file;
     return {.name = path.stem().string(), .text = read_file(path), .folder = path.parent_path()};
   }
-  std::vector<std::string> names;
-  for (const EmbeddedSettings& suite : embedded_suites()) {
-    if (suite.name == name_or_file) return {.name = suite.name, .text = suite.text};
-    names.push_back(suite.name);
-  }
-  throw InvalidArgument(message("suite: name=", name_or_file, " (not built in).", suggestion(name_or_file, names),
-                                " A file of your own ends in .toml."));
+  const EmbeddedSettings* const suite = embedded(embedded_suites(), name_or_file);
+  require(suite != nullptr, "suite: name=", name_or_file, " (not built in).",
+          suggestion(name_or_file, names_of(embedded_suites())), " A file of your own ends in .toml.");
+  return {.name = suite->name, .text = suite->text};
 }
 
-/// The settings of a suite, and where they are in its file.
+/// The settings of a suite, and what messages about them say.
 struct Settled {
   Json object;
-  Places places = {};
+  StrictObject::Voice voice;
 };
 
 Settled parse_suite(const std::string& text, const std::string& name) {
   std::map<std::string, int, std::less<>> lines;
-  Settled settled{.object = parse_toml(text, "suite", name, lines)};
-  for (const auto& [key, line] : lines) settled.places.emplace(key, message("line ", line));
+  Settled settled{parse_toml(text, "suite", name, lines),
+                  {.who = "suite: ", .missing = "Add it; `opshap list suites` names complete examples."}};
+  for (const auto& [key, line] : lines) settled.voice.places.emplace(key, message("line ", line));
   return settled;
-}
-
-StrictObject::Voice voice(const Settled& settled) {
-  return {
-      .who = "suite: ", .missing = "Add it; `opshap list suites` names complete examples.", .places = settled.places};
 }
 
 fs::path find_operator(const fs::path& file, const Source& source) {
@@ -70,12 +61,11 @@ fs::path find_operator(const fs::path& file, const Source& source) {
     for (const fs::path& share : {program / "share", program.parent_path() / "share"})
       places.push_back(share / "opshap" / "operators" / file);
   }
-  for (const fs::path& place : places) {
-    if (is_there(place)) return place;
-  }
-  throw InvalidArgument(message("suite: operator=", file.string(), " (is not beside the suite, and not in ",
-                                places.back().parent_path().string(),
-                                "). Give trained weights with --operator, or install opshap with its operators."));
+  const auto found = std::ranges::find_if(places, is_there);
+  require(found != places.end(), "suite: operator=", file.string(), " (is not beside the suite, and not in ",
+          places.back().parent_path().string(),
+          "). Give trained weights with --operator, or install opshap with its operators.");
+  return *found;
 }
 
 SuiteOperator read_operator(StrictObject& entry, const Source& source, const fs::path& given) {
@@ -102,11 +92,9 @@ std::vector<SuiteGame> read_entry(StrictObject entry, const std::string& usual_b
     game.name = entry.has("name") ? entry.get<std::string>("name") : game.family;
     if (entry.has("seed")) game.seed = static_cast<std::uint64_t>(entry.whole<std::int64_t>("seed", 0));
   }
-  require(!game.name.empty() && std::ranges::all_of(game.name,
-                                                    [](unsigned char letter) {
-                                                      return std::isalnum(letter) || letter == '_' || letter == '-';
-                                                    }),
-          "suite: name=", game.name, " (names a folder). Use letters, digits, _ and -.");
+  const auto fits = [](unsigned char letter) { return std::isalnum(letter) || letter == '_' || letter == '-'; };
+  require(!game.name.empty() && std::ranges::all_of(game.name, fits), "suite: name=", game.name,
+          " (names a folder). Use letters, digits, _ and -.");
   game.budgets = entry.has("budgets") ? entry.get<std::string>("budgets") : usual_budgets;
   std::vector<SuiteGame> games;
   for (const std::int64_t players : entry.list<std::int64_t>("players")) {
@@ -161,12 +149,8 @@ Json Suite::settings() const {
 Suite load_suite(const std::string& name_or_file, const fs::path& op) {
   const Source source = source_of(name_or_file);
   const Settled settled = parse_suite(source.text, source.name);
-  StrictObject root(settled.object, voice(settled));
-  Suite suite{.name = source.name,
-              .summary = root.get<std::string>("summary"),
-              .repeats = root.whole("repeats"),
-              .reference = {},
-              .games = {}};
+  StrictObject root(settled.object, settled.voice);
+  Suite suite{.name = source.name, .summary = root.get<std::string>("summary"), .repeats = root.whole("repeats")};
   const std::string budgets = root.get<std::string>("budgets");
   if (root.has("reference")) suite.reference = read_reference(root.object("reference"));
   std::set<std::string> folders;
@@ -186,7 +170,7 @@ Suite load_suite(const std::string& name_or_file, const fs::path& op) {
 
 std::string suite_summary(const EmbeddedSettings& suite) {
   const Settled settled = parse_suite(suite.text, suite.name);
-  return StrictObject(settled.object, voice(settled)).get<std::string>("summary");
+  return StrictObject(settled.object, settled.voice).get<std::string>("summary");
 }
 
 }  // namespace opshap::cli

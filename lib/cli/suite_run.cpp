@@ -6,8 +6,10 @@
 #include <cmath>
 #include <deque>
 #include <iostream>
-#include <span>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "cli/doctor.hpp"
 #include "cli/game_options.hpp"
@@ -18,11 +20,13 @@
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
+#include "evaluation/comparison_run.hpp"
 #include "games/cell_mask_game.hpp"
 #include "networks/networks.hpp"
 #include "pde/registry.hpp"
 #include "peers/plugin.hpp"
 #include "reporting/leaderboard.hpp"
+#include "reporting/method_comparison.hpp"
 #include "reporting/page_parts.hpp"
 #include "runs/manifest.hpp"
 #include "runs/part.hpp"
@@ -35,6 +39,21 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
+
+/// The schema of the manifest of a suite's folder, and of its leaderboard.json.
+constexpr std::string_view leaderboard_schema = "opshap.leaderboard/1";
+
+/// A game of a suite that has been played.
+struct BoardGame {
+  std::string name;   ///< of its folder: "unanimity_sum_n16"
+  std::string group;  ///< of games that have ranks of their own
+  int players = 1;
+  const evaluation::ComparisonRun* run;
+};
+
+BoardGame board_game(const SuiteGame& game, bool of_operator, const evaluation::ComparisonRun& run) {
+  return {game.folder(), of_operator ? "operators" : "closed forms", game.players, &run};
+}
 
 Json class_json(const reporting::AccessClass& of) {
   Json ranks = Json::array();
@@ -67,10 +86,8 @@ void describe(const Json& manifest, reporting::LeaderboardContents& contents) {
   double seconds = 0;
   for (const Json& time : manifest.at("seconds")) seconds += time.get<double>();
   std::string commits = commit_in_words(manifest);
-  const Json resumed = manifest.value("resumed", Json::array());
-  for (const Json& sitting : resumed) {
+  for (const Json& sitting : manifest.value("resumed", Json::array()))
     if (const std::string commit = commit_in_words(sitting); !commits.ends_with(commit)) commits += "; then " + commit;
-  }
   contents.facts = {{"Games", std::to_string(contents.board.games().size())},
                     {"Repeats", manifest.at("settings").at("repeats").dump()},
                     {"Seed", manifest.at("seed").dump()},
@@ -108,10 +125,8 @@ reporting::Table programs_table(const Json& programs) {
 /// of this program.
 std::string summary_of(const Json& manifest, const std::string& suite) {
   if (manifest.contains("summary")) return manifest.at("summary").get<std::string>();
-  for (const EmbeddedSettings& known : embedded_suites()) {
-    if (known.name == suite) return suite_summary(known);
-  }
-  return "";
+  const EmbeddedSettings* const known = embedded(embedded_suites(), suite);
+  return known == nullptr ? "" : suite_summary(*known);
 }
 
 Json manifest_in(const fs::path& folder) {
@@ -120,33 +135,6 @@ Json manifest_in(const fs::path& folder) {
   require<DataError>(manifest.is_object(), "leaderboard: path=", path.string(),
                      " (is no JSON object). Name the folder of a suite.");
   return manifest;
-}
-
-/// A game as the manifest of its suite names it, and what its folder has.
-struct StoredGame {
-  BoardGame game;
-  evaluation::ComparisonRun run;
-};
-
-/// They point to themselves, and so stay where they are.
-std::deque<StoredGame> stored_games(const fs::path& folder, const Json& manifest) {
-  std::deque<StoredGame> games;
-  const auto seed = manifest.at("seed").get<std::uint64_t>();
-  for (const Json& entry : manifest.at("settings").at("games")) {
-    const SuiteGame named{.name = entry.at("name").get<std::string>(), .players = entry.at("players").get<int>()};
-    require<DataError>(is_plain_name(named.folder()), "leaderboard: game=", named.name,
-                       " (is no name of a folder). Take the manifest of the suite.");
-    const fs::path place = folder / named.folder();
-    runs::require_rows(place, manifest_in(place), "leaderboard");
-    StoredGame& stored = games.emplace_back(
-        StoredGame{.game = {.name = named.folder(),
-                            .group = entry.contains("operator") ? group_of_operators : group_of_closed_forms,
-                            .players = named.players,
-                            .run = nullptr},
-                   .run = evaluation::read_comparison(place, seed)});
-    stored.game.run = &stored.run;
-  }
-  return games;
 }
 
 WrittenBoard written(const fs::path& folder, const fs::path& page, const Json& manifest,
@@ -198,39 +186,40 @@ WrittenBoard written(const fs::path& folder, const fs::path& page, const Json& m
   return result;
 }
 
-/// Of the games whose rows are in `rows`, into `folder`.
-WrittenBoard rebuilt(const fs::path& rows, const fs::path& folder, const fs::path& page) {
-  const Json manifest = manifest_in(rows);
-  try {
-    const std::deque<StoredGame> stored = stored_games(rows, manifest);
-    std::vector<BoardGame> games;
-    for (const StoredGame& game : stored) games.push_back(game.game);
-    return written(folder, page, manifest, games, std::nullopt);
-  } catch (const Json::exception& error) {
-    throw DataError(message("leaderboard: path=", (rows / "manifest.json").string(), " (", error.what(),
-                            "). Name the folder of a suite of this version."));
-  }
-}
-
 }  // namespace
 
 bool is_leaderboard(const fs::path& folder) {
   return is_there(folder / "manifest.json") && manifest_in(folder).value("schema", Json()) == leaderboard_schema;
 }
 
-WrittenBoard write_leaderboard(const fs::path& folder, const std::vector<BoardGame>& games,
-                               const std::optional<reporting::MethodChanges>& changes) {
-  return written(folder, {}, manifest_in(folder), games, changes);
+WrittenBoard rebuild_leaderboard(const fs::path& folder, const fs::path& page) {
+  const Json manifest = manifest_in(folder);
+  try {
+    const auto seed = manifest.at("seed").get<std::uint64_t>();
+    std::deque<evaluation::ComparisonRun> stored;  // the games point to them, and so they stay where they are
+    std::vector<BoardGame> games;
+    for (const Json& entry : manifest.at("settings").at("games")) {
+      const SuiteGame game{.name = entry.at("name").get<std::string>(), .players = entry.at("players").get<int>()};
+      require<DataError>(is_plain_name(game.folder()), "leaderboard: game=", game.name,
+                         " (is no name of a folder). Take the manifest of the suite.");
+      const fs::path place = folder / game.folder();
+      runs::require_rows(place, manifest_in(place), "leaderboard");
+      stored.push_back(evaluation::read_comparison(place, seed));
+      games.push_back(board_game(game, entry.contains("operator"), stored.back()));
+    }
+    return written(folder, page, manifest, games, std::nullopt);
+  } catch (const Json::exception& error) {
+    throw DataError(message("leaderboard: path=", (folder / "manifest.json").string(), " (", error.what(),
+                            "). Name the folder of a suite of this version."));
+  }
 }
-
-WrittenBoard rebuild_leaderboard(const fs::path& folder, const fs::path& page) { return rebuilt(folder, folder, page); }
 
 WrittenBoard keep_leaderboard(const fs::path& folder, const fs::path& keep, const fs::path& page) {
   runs::keep_comparison(folder, keep);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (is_there(entry.path() / "truth.json")) runs::keep_comparison(entry.path(), keep / entry.path().filename());
   }
-  return rebuilt(keep, keep, page);
+  return rebuild_leaderboard(keep, page);
 }
 
 namespace {
@@ -255,34 +244,28 @@ Suite settled(const CompareOptions& options, Suite suite) {
 }
 
 /// The programs among the methods, as their plugin.toml describes them.
-std::vector<peers::Plugin> plugins(const std::vector<std::string>& methods) {
-  std::vector<peers::Plugin> found;
-  for (const std::string& method : methods) {
-    if (method.starts_with(peer_prefix)) found.push_back(peers::read_plugin(method.substr(peer_prefix.size())));
-  }
-  return found;
-}
-
-Json programs_json(const std::vector<peers::Plugin>& programs) {
+Json programs_json(const std::vector<std::string>& methods) {
   Json list = Json::array();
-  for (const peers::Plugin& plugin : programs)
+  for (const std::string& method : methods) {
+    if (!method.starts_with(peer_prefix)) continue;
+    const peers::Plugin plugin = peers::read_plugin(method.substr(peer_prefix.size()));
     list.push_back({{"name", plugin.name},
                     {"version", plugin.version},
                     {"checksum", plugin.checksum},
                     {"citation", plugin.citation}});
+  }
   return list;
 }
 
 /// What decides the rows of all games.
-Json suite_settings(const Suite& suite, const CompareOptions& options, const std::vector<peers::Plugin>& programs) {
+Json suite_settings(const Suite& suite, const CompareOptions& options) {
+  const Json programs = programs_json(options.methods);
   Json settings = suite.settings();
-  for (std::size_t i = 0; i < suite.games.size(); ++i) {
-    if (!suite.games[i].op) continue;
-    const std::string weights = read_file(suite.games[i].op->file);
-    settings["games"][i]["crc32c"] = fmt::format("{:08x}", crc32c(std::as_bytes(std::span(weights))));
-  }
+  for (std::size_t i = 0; i < suite.games.size(); ++i)
+    if (const auto& op = suite.games[i].op)
+      settings["games"][i]["crc32c"] = fmt::format("{:08x}", crc32c(read_file(op->file)));
   settings["methods"] = options.methods;
-  if (!programs.empty()) settings["peers"] = programs_json(programs);
+  if (!programs.empty()) settings["peers"] = programs;
   if (options.minimum_norm) settings["minimum_norm"] = true;
   return settings;
 }
@@ -296,98 +279,12 @@ CompareOptions options_for(const SuiteGame& game, const Suite& suite, CompareOpt
   return options;
 }
 
-SuiteEntry made(const SuiteGame& game, const OperatorEntries& operators) {
-  SuiteEntry entry =
-      game.op ? operators(game) : SuiteEntry{.named = family_game("suite", game.family, game.players, game.seed)};
-  entry.named.name = game.name;
-  return entry;
-}
-
-/// One game of the suite, with its folder below --out.
-PlayedGame play_one(const Globals& globals, const CompareOptions& options, const Suite& suite, const SuiteGame& game,
-                    const Json& environment, const OperatorEntries& operators) {
-  const SuiteEntry entry = made(game, operators);
-  return play(globals, options_for(game, suite, options), entry.named, environment, entry.kinds,
-              globals.out / game.folder());
-}
-
-/// The rows that today's ones are compared with. Of a game of an operator it is enough to know its name.
-std::vector<runs::MethodRow> baseline_of(const Globals& globals, const CompareOptions& options, const Suite& suite) {
-  std::vector<Json> games;
-  for (const SuiteGame& game : suite.games) {
-    if (game.op) {
-      games.push_back({{"game", game.name}, {"players", game.players}, {"scenario", "of an operator"}});
-      continue;
-    }
-    games.push_back(comparison_settings(globals, options_for(game, suite, options), made(game, {}).named, {}));
-  }
-  return read_baseline(options.against, games);
-}
-
-}  // namespace
-
-void run_suite(const Globals& globals, const CompareOptions& given, const Suite& raw, const Json& environment,
-               const OperatorEntries& operators) {
-  require(!globals.out.empty() && globals.out != "-",
-          "compare: --out (with --suite: a folder for each game and the page go there). Name a folder.");
-  const Suite suite = settled(given, raw);
-  CompareOptions options = given;
-  if (options.methods.empty()) options.methods = {"all"};
-  const std::vector<peers::Plugin> programs = plugins(options.methods);
-  const Json settings = suite_settings(suite, options, programs);
-  std::vector<runs::MethodRow> baseline;  // read first: a broken file stops here, not after an hour
-  if (!options.against.empty()) baseline = baseline_of(globals, options, suite);
-
-  const runs::Part part = runs::Part::parse("compare", options.shard);
-  if (!part.whole()) {
-    for (const SuiteGame& game : suite.games) {
-      const SuiteEntry entry = made(game, operators);
-      play_part(globals, options_for(game, suite, options), entry.named, environment, entry.kinds,
-                globals.out / game.folder(), part);
-    }
-    std::cout << globals.out.string() << '\n';
-    return;
-  }
-  for (const SuiteGame& game : suite.games) runs::require_unpacked_rows(globals.out / game.folder(), "compare");
-  runs::Manifest manifest(globals.out, beginning("compare", leaderboard_schema, globals, environment,
-                                                 {{"summary", suite.summary}, {"settings", settings}}));
-  std::vector<PlayedGame> played;
-  for (const SuiteGame& game : suite.games) {
-    if (verbosity() != Verbosity::quiet)
-      std::cerr << "compare: " << game.folder() << ", game " << played.size() + 1 << " of " << suite.games.size()
-                << '\n';
-    played.push_back(
-        manifest.stage(game.folder(), [&] { return play_one(globals, options, suite, game, environment, operators); }));
-  }
-
-  std::vector<BoardGame> games;
-  std::vector<const PlayedGame*> sound;
-  std::vector<runs::MethodRow> rows;
-  for (std::size_t i = 0; i < played.size(); ++i) {
-    const SuiteGame& game = suite.games[i];
-    games.push_back({.name = game.folder(),
-                     .group = game.op ? group_of_operators : group_of_closed_forms,
-                     .players = game.players,
-                     .run = &played[i].run});
-    sound.push_back(&played[i]);
-    const std::vector<runs::MethodRow>& more = played[i].run.comparison.rows();
-    rows.insert(rows.end(), more.begin(), more.end());
-  }
-  std::optional<reporting::MethodChanges> changes;
-  if (!options.against.empty()) changes = reporting::method_changes(rows, baseline, globals.seed);
-  const WrittenBoard written = write_leaderboard(globals.out, games, changes);
-  if (globals.json) {
-    print_json(written.object);
-  } else {
-    std::cout << written.ranks << written.page.string() << '\n';
-    if (changes) {
-      for (const std::string& line : changes->lines()) std::cout << line << '\n';
-    }
-  }
-  require_sound(sound, changes);
-}
-
-namespace {
+/// A game of a suite that has been made. The game refers to the operator, and so may the methods.
+struct SuiteEntry {
+  std::shared_ptr<const Operator> op = nullptr;  ///< none for a member of a family
+  NamedGame named;
+  methods::Kinds kinds = {};  ///< makers of the methods that are no estimators
+};
 
 /// The grid of a problem with so many points.
 std::vector<int> grid_of(const SuiteGame& game, int dimension) {
@@ -398,6 +295,7 @@ std::vector<int> grid_of(const SuiteGame& game, int dimension) {
   return {side, side};
 }
 
+/// The game of an operator's prediction.
 SuiteEntry entry_of(const SuiteGame& game, bool force, const Globals& globals) {
   SuiteEntry entry;
   entry.op =
@@ -421,7 +319,90 @@ SuiteEntry entry_of(const SuiteGame& game, bool force, const Globals& globals) {
   return entry;
 }
 
+SuiteEntry made(const SuiteGame& game, bool force, const Globals& globals) {
+  SuiteEntry entry = game.op ? entry_of(game, force, globals)
+                             : SuiteEntry{.named = family_game("suite", game.family, game.players, game.seed)};
+  entry.named.name = game.name;
+  return entry;
+}
+
+/// One game of the suite, with its folder below --out.
+PlayedGame play_one(const Globals& globals, const CompareOptions& options, const Suite& suite, const SuiteGame& game,
+                    const Json& environment) {
+  const SuiteEntry entry = made(game, options.force, globals);
+  return play(globals, options_for(game, suite, options), entry.named, environment, entry.kinds,
+              globals.out / game.folder());
+}
+
+/// The rows that today's ones are compared with. Of a game of an operator it is enough to know its name.
+std::vector<runs::MethodRow> baseline_of(const Globals& globals, const CompareOptions& options, const Suite& suite) {
+  std::vector<Json> games;
+  for (const SuiteGame& game : suite.games) {
+    if (game.op) {
+      games.push_back({{"game", game.name}, {"players", game.players}, {"scenario", "of an operator"}});
+      continue;
+    }
+    games.push_back(
+        comparison_settings(globals, options_for(game, suite, options), made(game, options.force, globals).named, {}));
+  }
+  return read_baseline(options.against, games);
+}
+
 }  // namespace
+
+void run_suite(const Globals& globals, const CompareOptions& given, const Suite& raw, const Json& environment) {
+  require(!globals.out.empty() && globals.out != "-",
+          "compare: --out (with --suite: a folder for each game and the page go there). Name a folder.");
+  const Suite suite = settled(given, raw);
+  CompareOptions options = given;
+  if (options.methods.empty()) options.methods = {"all"};
+  const Json settings = suite_settings(suite, options);
+  std::vector<runs::MethodRow> baseline;  // read first: a broken file stops here, not after an hour
+  if (!options.against.empty()) baseline = baseline_of(globals, options, suite);
+
+  const runs::Part part = runs::Part::parse("compare", options.shard);
+  if (!part.whole()) {
+    for (const SuiteGame& game : suite.games) {
+      const SuiteEntry entry = made(game, options.force, globals);
+      play_part(globals, options_for(game, suite, options), entry.named, environment, entry.kinds,
+                globals.out / game.folder(), part);
+    }
+    std::cout << globals.out.string() << '\n';
+    return;
+  }
+  for (const SuiteGame& game : suite.games) runs::require_unpacked_rows(globals.out / game.folder(), "compare");
+  runs::Manifest manifest(globals.out, beginning("compare", leaderboard_schema, globals, environment,
+                                                 {{"summary", suite.summary}, {"settings", settings}}));
+  std::vector<PlayedGame> played;
+  for (const SuiteGame& game : suite.games) {
+    if (verbosity() != Verbosity::quiet)
+      std::cerr << "compare: " << game.folder() << ", game " << played.size() + 1 << " of " << suite.games.size()
+                << '\n';
+    played.push_back(
+        manifest.stage(game.folder(), [&] { return play_one(globals, options, suite, game, environment); }));
+  }
+
+  std::vector<BoardGame> games;
+  std::vector<const PlayedGame*> sound;
+  std::vector<runs::MethodRow> rows;
+  for (std::size_t i = 0; i < played.size(); ++i) {
+    const SuiteGame& game = suite.games[i];
+    games.push_back(board_game(game, game.op.has_value(), played[i].run));
+    sound.push_back(&played[i]);
+    const std::vector<runs::MethodRow>& more = played[i].run.comparison.rows();
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  std::optional<reporting::MethodChanges> changes;
+  if (!options.against.empty()) changes = reporting::method_changes(rows, baseline, globals.seed);
+  const WrittenBoard board = written(globals.out, {}, manifest_in(globals.out), games, changes);
+  if (globals.json) {
+    print_json(board.object);
+  } else {
+    std::cout << board.ranks << board.page.string() << '\n';
+    for (const std::string& line : changes ? changes->lines() : std::vector<std::string>{}) std::cout << line << '\n';
+  }
+  require_sound(sound, changes);
+}
 
 methods::Kinds explainer_kinds(const Operator& op, const Scenario& scenario, const ScenarioRule& rule, bool force,
                                const Globals& globals) {
@@ -431,10 +412,6 @@ methods::Kinds explainer_kinds(const Operator& op, const Scenario& scenario, con
              require_explains("compare", *explainer, file, scenario.input.domain, rule, {scenario.readout});
              return explainer;
            }}};
-}
-
-OperatorEntries operator_entries(bool force, const Globals& globals) {
-  return [&globals, force](const SuiteGame& game) { return entry_of(game, force, globals); };
 }
 
 }  // namespace opshap::cli

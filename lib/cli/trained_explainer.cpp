@@ -30,8 +30,7 @@ data::Dataset explainer_data(data::Dataset data, const Profile& profile, const n
                              std::uint64_t seed) {
   if (recipe.unlabelled == 0) return data;
   require(profile.data.has_problem(), "train: explainer.unlabelled=", recipe.unlabelled,
-          " (the data set was imported: "
-          "nothing here draws further inputs of it). Set it to 0.");
+          " (the data set was imported: nothing here draws further inputs of it). Set it to 0.");
   return data::with_unlabelled(
       std::move(data), *profile.data.problem(), seed,
       {.count = recipe.unlabelled, .grid = recipe.resolutions.back(), .shares = recipe.unlabelled_shares});
@@ -64,8 +63,7 @@ void require_explains(const std::string& who, const methods::Method& explainer, 
                         : readouts == std::vector<Readout>{Query{.point = domain.centre(), .channel = rule.channel}};
   require(fits, who, of_target ? ": --target (" : ": --query (", weights.filename().string(), " was trained for the ",
           of_target ? known->second : "centre of the domain",
-          "). Ask for that, train one for any query (queries = "
-          "\"any\"), or use other methods.");
+          "). Ask for that, train one for any query (queries = \"any\"), or use other methods.");
 }
 
 namespace {

@@ -69,8 +69,6 @@ void Coalitions::append_complement(std::span<const std::uint64_t> row) {
   complement(this->row(count_ - 1), players_);
 }
 
-bool Coalitions::contains(std::size_t index, int player) const { return opshap::contains(row(index), player); }
-
 void Coalitions::insert(std::size_t index, int player) {
   row(index)[static_cast<std::size_t>(player) / 64] |= std::uint64_t{1} << (player % 64);
 }
@@ -78,8 +76,6 @@ void Coalitions::insert(std::size_t index, int player) {
 void Coalitions::remove(std::size_t index, int player) {
   row(index)[static_cast<std::size_t>(player) / 64] &= ~(std::uint64_t{1} << (player % 64));
 }
-
-int Coalitions::cardinality(std::size_t index) const { return opshap::cardinality(row(index)); }
 
 Coalitions Coalitions::enumerate(int players, std::uint64_t first, std::uint64_t count) {
   require(players <= 62, "coalitions: players=", players,

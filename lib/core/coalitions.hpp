@@ -10,6 +10,10 @@
 
 namespace opshap {
 
+/// Of a row of Coalitions.
+bool contains(std::span<const std::uint64_t> row, int player);
+int cardinality(std::span<const std::uint64_t> row);
+
 /// A batch of coalitions over the players 0..n-1, one per row, bit-packed: bit i%64 of word i/64 is set iff player i is
 /// in.
 ///
@@ -41,10 +45,10 @@ class Coalitions {
   /// Appends N \ S for the S of a row. The row may belong to this batch.
   void append_complement(std::span<const std::uint64_t> row);
 
-  bool contains(std::size_t index, int player) const;
+  bool contains(std::size_t index, int player) const { return opshap::contains(row(index), player); }
   void insert(std::size_t index, int player);
   void remove(std::size_t index, int player);
-  int cardinality(std::size_t index) const;
+  int cardinality(std::size_t index) const { return opshap::cardinality(row(index)); }
 
   /// All 2^n coalitions with index bit i = player i, for rows first..first+count-1 of that order. n <= 62.
   static Coalitions enumerate(int players, std::uint64_t first, std::uint64_t count);
@@ -56,8 +60,6 @@ class Coalitions {
   std::vector<std::uint64_t> words_;
 };
 
-bool contains(std::span<const std::uint64_t> row, int player);
-int cardinality(std::span<const std::uint64_t> row);
 /// "{0, 3, 17}" for messages; from 12 members on "{0, 3, ... (40 of 1024 players)}".
 std::string to_string(std::span<const std::uint64_t> row, int players);
 

@@ -158,6 +158,12 @@ Axis Axis::closed(int points, double extent, double origin) {
   return axis;
 }
 
+std::vector<double> Axis::coordinates() const {
+  std::vector<double> all;
+  for (int index = 0; index < points; ++index) all.push_back(coordinate(index));
+  return all;
+}
+
 double Axis::length(int index) const {
   if (periodic || centring == Centring::cell) return spacing();
   const double begin = index == 0 ? origin : coordinate(index) - spacing() / 2;

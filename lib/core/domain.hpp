@@ -65,6 +65,8 @@ struct Axis {
 
   double spacing() const { return extent / intervals; }
   double coordinate(int index) const { return origin + (index + offset) * extent / intervals; }
+  /// Of all points.
+  std::vector<double> coordinates() const;
   /// Length of the part of the axis that belongs to a point. Equal for cells and on periodic axes. Otherwise it ends
   /// half-way to the next point, or at an end of the axis.
   double length(int index) const;

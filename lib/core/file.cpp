@@ -78,33 +78,20 @@ bool is_unique_name(const std::string& name) {
   return name.size() > added && name.ends_with(ending_of_temporary) && name[name.size() - added] == '.';
 }
 
-/// A new file under a name of its own, until it is renamed. Removed on scope exit otherwise, and on a forced end.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const fs::path& path)
-      : path_(unique_name(path)),
-        forced_([this] { ::unlink(path_.c_str()); }),
-        file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)) {
-    if (file_.number() < 0) fail_to_write(path, errno);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    if (file_.number() >= 0 && !renamed_) ::unlink(path_.c_str());
-  }
-  void replace(const fs::path& path, std::span<const std::byte> bytes, const struct stat* replaced) {
-    if (const int code = write_all(file_.number(), bytes); code != 0) fail_to_write(path, code);
-    if (replaced != nullptr) ::fchmod(file_.number(), replaced->st_mode & 0777);
-    if (::fsync(file_.number()) != 0 || ::rename(path_.c_str(), path.c_str()) != 0) fail_to_write(path, errno);
-    renamed_ = true;
-  }
-
- private:
-  fs::path path_;
-  ForcedEnd forced_;
-  Descriptor file_;
-  bool renamed_ = false;
-};
+/// Writes a new file under a name of its own and gives it that of `path`. It is removed on a failure and on a forced
+/// end. It has the mode of the file that it replaces, if there is one.
+void replace_file(const fs::path& path, std::span<const std::byte> bytes, const struct stat* replaced) {
+  const fs::path temporary = unique_name(path);
+  const ForcedEnd forced([&temporary] { ::unlink(temporary.c_str()); });
+  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (file.number() < 0) fail_to_write(path, errno);
+  int code = write_all(file.number(), bytes);
+  if (code == 0 && replaced != nullptr) ::fchmod(file.number(), replaced->st_mode & 0777);
+  if (code == 0 && (::fsync(file.number()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)) code = errno;
+  if (code == 0) return;
+  ::unlink(temporary.c_str());
+  fail_to_write(path, code);
+}
 
 /// Whether a symbolic link is one of /proc, which stands for an open file and has no path to follow.
 bool is_of_proc(const fs::path& link) {
@@ -270,7 +257,7 @@ void write_file(const fs::path& path, std::span<const std::byte> bytes) {
   if (!there && errno != ENOENT) fail_to_write(path, errno);
   if (there && S_ISDIR(found.st_mode)) fail_to_write(path, EISDIR);
   if (there && (target.is_link_of_proc || !S_ISREG(found.st_mode))) return write_into(target, bytes);
-  TemporaryFile(target.path).replace(target.path, bytes, there ? &found : nullptr);
+  replace_file(target.path, bytes, there ? &found : nullptr);
 }
 
 void write_file(const fs::path& path, std::string_view text) { write_file(path, std::as_bytes(std::span(text))); }

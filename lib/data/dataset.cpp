@@ -127,6 +127,10 @@ pde::ParameterValues parameters_from_json(const Json& json, std::string_view who
   throw DataError(message(who, ": parameters=", json.dump(), " (", error.what(), "). Make the file again."));
 }
 
+std::unique_ptr<pde::Problem> problem_of(const Json& json, std::string_view who) {
+  return pde::find(json.at("pde").get<std::string>()).with(parameters_from_json(json.at("parameters"), who));
+}
+
 Json resolved_layout(std::string_view who, const LayoutRequest& request, const Domain& domain) {
   require(request.samples >= 1 && request.samples <= most_samples, who, ": --samples=", request.samples,
           " (a data set has 1 to ", most_samples, "). Give another number.");
@@ -174,9 +178,7 @@ std::vector<std::int64_t> field_shape(const pde::Space& space, std::int64_t samp
 
 void append_layout(std::vector<Column>& columns, const nlohmann::ordered_json& layout, const Domain& domain) {
   for (int axis = 0; axis < domain.dimension(); ++axis) {
-    std::vector<double> coordinates;
-    for (int i = 0; i < domain.shape()[static_cast<std::size_t>(axis)]; ++i)
-      coordinates.push_back(domain.coordinate(axis, i));
+    std::vector<double> coordinates = domain.axes()[static_cast<std::size_t>(axis)].coordinates();
     columns.push_back(
         {axis == 0 ? "/x" : "/y", {static_cast<std::int64_t>(coordinates.size())}, std::move(coordinates)});
   }
@@ -221,8 +223,7 @@ Spaces spaces_of(const Json& metadata, const std::string& name) {
   if (metadata.contains("input")) {
     return {space_from_json(metadata.at("input"), name), space_from_json(metadata.at("output"), name)};
   }
-  const auto problem =
-      pde::find(metadata.at("pde").get<std::string>()).with(parameters_from_json(metadata.at("parameters"), name));
+  const auto problem = problem_of(metadata, name);
   return {problem->input(), problem->output()};
 }
 

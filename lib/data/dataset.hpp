@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -31,6 +32,8 @@ nlohmann::ordered_json to_json(const std::vector<pde::Parameter>& parameters);
 Domain domain_from_json(const nlohmann::ordered_json& json, std::string_view who);
 pde::Space space_from_json(const nlohmann::ordered_json& json, std::string_view who);
 pde::ParameterValues parameters_from_json(const nlohmann::ordered_json& json, std::string_view who);
+/// The problem of {"pde","parameters"}. Throws the same for the parameters.
+std::unique_ptr<pde::Problem> problem_of(const nlohmann::ordered_json& json, std::string_view who);
 
 /// How many samples a data set has, how they are divided into parts, and at which resolutions they are served.
 struct LayoutRequest {

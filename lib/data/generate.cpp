@@ -163,9 +163,7 @@ struct Shards {
 
 /// A request as today's generator writes it: a parameter that the problem has got since then has its default.
 Json renewed(Json request) try {
-  const auto problem = pde::find(request.at("pde").get<std::string>())
-                           .with(parameters_from_json(request.at("parameters"), "data generate"));
-  request["parameters"] = to_json(problem->parameters());
+  request["parameters"] = to_json(problem_of(request, "data generate")->parameters());
   return request;
 } catch (const std::exception&) {
   return {};  // of a problem that is not there any more
@@ -304,8 +302,7 @@ void merge(const std::vector<fs::path>& parts, const fs::path& path) {
     require(order.contains(index), "data merge: part=", index, " of ", of, " (is missing). Generate it with --shard ",
             index, "/", of, ".");
   }
-  const auto problem = pde::find(request.at("pde").get<std::string>())
-                           .with(parameters_from_json(request.at("parameters"), "data merge"));
+  const auto problem = problem_of(request, "data merge");
   std::vector<Column> columns;
   for (const auto& [index, i] : order) append_columns(columns, *opened(i));
   complete(std::move(columns), request, *problem, path);

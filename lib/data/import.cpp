@@ -53,15 +53,15 @@ Json fingerprint(const std::string& path) {
 /// The samples to take, in their parts.
 Json settled_layout(const ImportSource& source, LayoutRequest layout) {
   const bool counts = layout.train + layout.validation + layout.test > 0;
-  if (layout.samples == 0) layout.samples = counts ? layout.train + layout.validation + layout.test : source.samples();
-  require<DataError>(layout.samples <= source.samples(), "data import: file=", joined(source.files()),
-                     ", samples=", source.samples(), " (", layout.samples,
+  if (layout.samples == 0) layout.samples = counts ? layout.train + layout.validation + layout.test : source.samples;
+  require<DataError>(layout.samples <= source.samples, "data import: file=", joined(source.files),
+                     ", samples=", source.samples, " (", layout.samples,
                      " are asked for). Ask for fewer, or import a larger file.");
   const std::int64_t fewest = layout.division.fewest_test + 2;
-  require<DataError>(counts || layout.samples >= fewest, "data import: file=", joined(source.files()),
+  require<DataError>(counts || layout.samples >= fewest, "data import: file=", joined(source.files),
                      ", samples=", layout.samples, " (at least ", fewest,
                      " can be divided into parts). Import a larger file, or give --train, --validation and --test.");
-  return resolved_layout("data import", layout, source.input().domain);
+  return resolved_layout("data import", layout, source.input.domain);
 }
 
 void require_finite(const ImportSource& source, const char* what, const std::vector<float>& values, std::size_t from,
@@ -69,17 +69,17 @@ void require_finite(const ImportSource& source, const char* what, const std::vec
   const auto bad = std::find_if_not(values.begin() + static_cast<std::ptrdiff_t>(from), values.end(),
                                     [](float value) { return std::isfinite(value); });
   require<DataError>(
-      bad == values.end(), "data import: file=", joined(source.files()),
-      ", sample=", (bad - values.begin()) / field_size, ", ", what, "=", bad == values.end() ? 0 : *bad,
+      bad == values.end(), "data import: file=", joined(source.files), ", sample=", (bad - values.begin()) / field_size,
+      ", ", what, "=", bad == values.end() ? 0 : *bad,
       " (an operator cannot learn from it). Correct the file, or leave such samples out with --skip-nonfinite.");
 }
 
 Pairs read_pairs(const ImportSource& source, std::int64_t samples) {
-  const std::int64_t input_size = source.input().field_size(), target_size = source.output().field_size();
+  const std::int64_t input_size = source.input.field_size(), target_size = source.output.field_size();
   Pairs pairs;
   pairs.inputs.reserve(static_cast<std::size_t>(samples * input_size));
   pairs.targets.reserve(static_cast<std::size_t>(samples * target_size));
-  Progress progress("data import " + source.name(), samples, "samples");
+  Progress progress("data import " + source.name, samples, "samples");
   for (std::int64_t first = 0; first < samples; first += block_samples) {
     throw_if_stopped("data import");
     const std::int64_t count = std::min(block_samples, samples - first);
@@ -92,144 +92,93 @@ Pairs read_pairs(const ImportSource& source, std::int64_t samples) {
   return pairs;
 }
 
-/// A source that passes on what another one says, but for one option and one note.
-class Adapter : public ImportSource {
- public:
-  explicit Adapter(const ImportSource& source) : source_(source) {}
-
-  std::string name() const final { return source_.name(); }
-  std::string equation() const final { return source_.equation(); }
-  pde::Space input() const override { return source_.input(); }
-  pde::Space output() const override { return source_.output(); }
-  std::int64_t samples() const override { return source_.samples(); }
-  std::vector<std::string> files() const final { return source_.files(); }
-  Json options() const final {
-    Json options = source_.options();
-    options.update(own_options_);
-    return options;
-  }
-  Json facts() const final {
-    Json facts = source_.facts();
-    if (!note_.empty()) facts["notes"].push_back(note_);
-    return facts;
-  }
-
- protected:
-  const ImportSource& source_;
-  Json own_options_;
-  std::string note_;  ///< empty for none
-};
-
 /// The samples of a source whose values are all finite, in their order. The numbers of the others are the option
-/// `skip_nonfinite`, and a note. Reads all samples once. The source must outlive it. Throws DataError where no sample
-/// is left.
-class FiniteSamples final : public Adapter {
- public:
-  explicit FiniteSamples(const ImportSource& source) : Adapter(source) {
-    std::vector<std::int64_t> skipped;
-    for (std::int64_t sample = 0; sample < source.samples(); ++sample) {
-      throw_if_stopped("data import");
-      Pairs pair;
-      source.read(sample, 1, pair);
-      const auto finite = [](float value) { return std::isfinite(value); };
-      const bool whole = std::ranges::all_of(pair.inputs, finite) && std::ranges::all_of(pair.targets, finite);
-      (whole ? kept_ : skipped).push_back(sample);
-    }
-    require<DataError>(!kept_.empty(), "data import: file=", source.files().front(), ", samples=", source.samples(),
-                       " (each has values that are not finite). Correct the file.");
-    own_options_ = {{"skip_nonfinite", skipped}};
-    if (skipped.empty()) return;
-    const bool one = skipped.size() == 1;
-    note_ = message(one ? "Sample " : "Samples ", joined(skipped), " of the source ", one ? "has" : "have",
-                    " values that are not finite. ", one ? "It is" : "They are", " left out.");
+/// `skip_nonfinite`, and a note. Reads all samples once. Throws DataError where no sample is left.
+ImportSource finite_samples(ImportSource source) {
+  std::vector<std::int64_t> kept, skipped;
+  for (std::int64_t sample = 0; sample < source.samples; ++sample) {
+    throw_if_stopped("data import");
+    Pairs pair;
+    source.read(sample, 1, pair);
+    const auto finite = [](float value) { return std::isfinite(value); };
+    const bool whole = std::ranges::all_of(pair.inputs, finite) && std::ranges::all_of(pair.targets, finite);
+    (whole ? kept : skipped).push_back(sample);
   }
-
-  std::int64_t samples() const override { return std::ssize(kept_); }
-  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+  require<DataError>(!kept.empty(), "data import: file=", source.files.front(), ", samples=", source.samples,
+                     " (each has values that are not finite). Correct the file.");
+  source.samples = std::ssize(kept);
+  source.options["skip_nonfinite"] = skipped;
+  if (const bool one = skipped.size() == 1; !skipped.empty()) {
+    source.facts["notes"].push_back(message(one ? "Sample " : "Samples ", joined(skipped), " of the source ",
+                                            one ? "has" : "have", " values that are not finite. ",
+                                            one ? "It is" : "They are", " left out."));
+  }
+  source.read = [read = std::move(source.read), kept](std::int64_t first, std::int64_t count, Pairs& pairs) {
     for (std::int64_t sample = first; sample < first + count; ++sample)
-      source_.read(kept_[static_cast<std::size_t>(sample)], 1, pairs);
-  }
-
- private:
-  std::vector<std::int64_t> kept_;
-};
+      read(kept[static_cast<std::size_t>(sample)], 1, pairs);
+  };
+  return source;
+}
 
 /// A source on another grid of the same domain (core/field.hpp), which is the option `interpolate`, and a note.
-/// The source must outlive it. Throws InvalidArgument for another number of axes, and for an axis of fewer than two
-/// points.
-class Interpolated final : public Adapter {
- public:
-  Interpolated(const ImportSource& source, const Resolution& grid)
-      : Adapter(source),
-        input_(source.input()),
-        output_(source.output()),
-        shape_(grid.shape(input_.domain.dimension())) {
-    require(grid.fewest() >= 2, "data import: --interpolate=", grid, " (an axis has 2 points or more). Give more.");
-    std::vector<Axis> axes;
-    for (std::size_t axis = 0; axis < shape_.size(); ++axis)
-      axes.push_back(input_.domain.axes()[axis].resampled(shape_[axis]));
-    from_ = std::exchange(input_.domain, Domain::grid(std::move(axes)));
-    output_.domain = input_.domain;
-    own_options_ = {{"interpolate", grid}};
-    note_ = message("The fields are interpolated from a ", from_.describe(), ".");
-  }
-
-  pde::Space input() const override { return input_; }
-  pde::Space output() const override { return output_; }
-  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+/// Throws InvalidArgument for another number of axes, and for an axis of fewer than two points.
+ImportSource on_grid(ImportSource source, const Resolution& grid) {
+  const std::vector<int> shape = grid.shape(source.input.domain.dimension());
+  require(grid.fewest() >= 2, "data import: --interpolate=", grid, " (an axis has 2 points or more). Give more.");
+  std::vector<Axis> axes;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    axes.push_back(source.input.domain.axes()[axis].resampled(shape[axis]));
+  const Domain from = std::exchange(source.input.domain, Domain::grid(std::move(axes)));
+  source.output.domain = source.input.domain;
+  source.options["interpolate"] = grid;
+  source.facts["notes"].push_back(message("The fields are interpolated from a ", from.describe(), "."));
+  source.read = [read = std::move(source.read), from, shape, inputs = source.input.channel_count(),
+                 targets = source.output.channel_count()](std::int64_t first, std::int64_t count, Pairs& pairs) {
+    const auto append = [&](const std::vector<float>& old, int channels, std::vector<float>& values) {
+      const FieldBatch found = interpolated({from, count, channels, {old.begin(), old.end()}}, shape);
+      for (const double value : found.values) values.push_back(static_cast<float>(value));
+    };
     Pairs old;
-    source_.read(first, count, old);
-    append(old.inputs, count, input_.channel_count(), pairs.inputs);
-    append(old.targets, count, output_.channel_count(), pairs.targets);
-  }
-
- private:
-  void append(const std::vector<float>& old, std::int64_t count, int channels, std::vector<float>& values) const {
-    const FieldBatch found = opshap::interpolated({from_, count, channels, {old.begin(), old.end()}}, shape_);
-    for (const double value : found.values) values.push_back(static_cast<float>(value));
-  }
-
-  pde::Space input_, output_;
-  std::vector<int> shape_;
-  Domain from_;
-};
+    read(first, count, old);
+    append(old.inputs, inputs, pairs.inputs);
+    append(old.targets, targets, pairs.targets);
+  };
+  return source;
+}
 
 }  // namespace
 
-void import_dataset(const ImportSource& original, const ImportRequest& asked, const fs::path& path) {
-  std::unique_ptr<ImportSource> finite, interpolated;
-  if (asked.skip_nonfinite) finite = std::make_unique<FiniteSamples>(original);
-  const ImportSource& kept = finite ? *finite : original;
-  if (asked.interpolate) interpolated = std::make_unique<Interpolated>(kept, *asked.interpolate);
-  const ImportSource& source = interpolated ? *interpolated : kept;
-  const pde::Space input = source.input(), output = source.output();
+void import_dataset(ImportSource source, const ImportRequest& asked, const fs::path& path) {
+  const std::int64_t samples_in_file = source.samples;
+  if (asked.skip_nonfinite) source = finite_samples(std::move(source));
+  if (asked.interpolate) source = on_grid(std::move(source), *asked.interpolate);
   const Json settled = settled_layout(source, asked.layout);
-  Json request = {{"pde", source.name()}, {"schema_version", Dataset::schema_version}}, files = Json::array();
+  Json request = {{"pde", source.name}, {"schema_version", Dataset::schema_version}}, files = Json::array();
   request.update(settled);
-  request["options"] = source.options();
-  for (const std::string& file : source.files()) files.push_back(fingerprint(file));
+  request["options"] = source.options;
+  for (const std::string& file : source.files) files.push_back(fingerprint(file));
   request["files"] = files;
   const auto same = [&request](const Json& metadata) { return metadata.value("request", Json()) == request; };
   if (already_made("data import", path, same)) return;
 
   const auto samples = settled["samples"].get<std::int64_t>();
   Pairs pairs = read_pairs(source, samples);
-  Json imported = source.facts();
+  Json imported = source.facts;
   Json& notes = imported["notes"];
   if (notes.is_null()) notes = Json::array();
   notes.insert(notes.begin(), "The set is imported. It is none of the paper's data sets.");
   imported["files"] = files;
-  imported["options"] = source.options();
-  imported["samples_in_file"] = original.samples();
+  imported["options"] = source.options;
+  imported["samples_in_file"] = samples_in_file;
   Json metadata = {
       {"schema_version", Dataset::schema_version},
       {"origin", imported_origin},
-      {"pde", source.name()},
-      {"equation", source.equation()},
+      {"pde", source.name},
+      {"equation", source.equation},
       {"parameters", imported.value("parameters", Json::object())},
-      {"input", to_json(input)},
-      {"output", to_json(output)},
-      {"input_mean", channel_means(input, pairs.inputs, settled["train"].get<std::int64_t>())},
+      {"input", to_json(source.input)},
+      {"output", to_json(source.output)},
+      {"input_mean", channel_means(source.input, pairs.inputs, settled["train"].get<std::int64_t>())},
   };
   if (imported.contains("target_time")) metadata["target_time"] = imported["target_time"];
   imported.erase("parameters");
@@ -242,10 +191,10 @@ void import_dataset(const ImportSource& original, const ImportRequest& asked, co
                    {"content_xxh64", content_hash(pairs.inputs, pairs.targets, samples)}});
 
   std::vector<std::uint32_t> checksums = sample_checksums(pairs.inputs, pairs.targets, samples);
-  std::vector<Column> columns = {{"/u0", field_shape(input, samples), std::move(pairs.inputs)},
-                                 {"/target", field_shape(output, samples), std::move(pairs.targets)},
+  std::vector<Column> columns = {{"/u0", field_shape(source.input, samples), std::move(pairs.inputs)},
+                                 {"/target", field_shape(source.output, samples), std::move(pairs.targets)},
                                  {"/crc32c", {samples}, std::move(checksums)}};
-  append_layout(columns, settled, input.domain);
+  append_layout(columns, settled, source.input.domain);
   write_file(path, hdf5_bytes(columns, metadata.dump()));
 }
 
@@ -357,71 +306,49 @@ std::string name_of(const NpyOptions& options) {
   return name;
 }
 
-class NpyPair final : public ImportSource {
- public:
-  NpyPair(const NpyOptions& options)
-      : options_(options),
-        name_(name_of(options)),
-        input_(Fields::read(options.input)),
-        target_(Fields::read(options.target)) {
-    const int dimension = dimension_of(input_, target_, options.dimension);
-    require<DataError>(input_.shape[0] == target_.shape[0] && input_.grid(dimension) == target_.grid(dimension),
-                       "data import: input=", shape_text(input_.shape), ", target=", shape_text(target_.shape),
-                       " (a pair has the same number of samples and the same grid). Give two arrays that belong "
-                       "together.");
-    const std::vector<double> extent = per_axis("--extent", options.extent, 1, dimension),
-                              origin = per_axis("--origin", options.origin, 0, dimension);
-    std::vector<Axis> axes;
-    for (std::size_t axis = 0; axis < extent.size(); ++axis) {
-      constexpr std::int64_t most = 1 << 24;
-      const std::int64_t points = input_.grid(dimension)[axis];
-      require<DataError>(points >= 2 && points <= most, "data import: file=", input_.file, ", points=", points,
-                         " (an axis has 2 to ", most, "). Give fields on a finer grid.");
-      axes.push_back(asked_axis(options, static_cast<int>(points), extent[axis], origin[axis]));
-    }
-    domain_ = Domain::grid(std::move(axes));
-  }
+}  // namespace
 
-  std::string name() const override { return "npy_" + name_; }
-  std::string equation() const override { return "a pair of arrays; nothing is known of an equation"; }
-  pde::Space input() const override { return {numbered_channels("u", input_.channels(domain_.dimension())), domain_}; }
-  pde::Space output() const override {
-    return {numbered_channels("v", target_.channels(domain_.dimension())), domain_};
+ImportSource open_npy(const NpyOptions& options) {
+  ImportSource source;
+  source.name = "npy_" + name_of(options);
+  Fields input = Fields::read(options.input), target = Fields::read(options.target);
+  const int dimension = dimension_of(input, target, options.dimension);
+  require<DataError>(input.shape[0] == target.shape[0] && input.grid(dimension) == target.grid(dimension),
+                     "data import: input=", shape_text(input.shape), ", target=", shape_text(target.shape),
+                     " (a pair has the same number of samples and the same grid). Give two arrays that belong "
+                     "together.");
+  const std::vector<double> extent = per_axis("--extent", options.extent, 1, dimension),
+                            origin = per_axis("--origin", options.origin, 0, dimension);
+  std::vector<Axis> axes;
+  for (std::size_t axis = 0; axis < extent.size(); ++axis) {
+    constexpr std::int64_t most = 1 << 24;
+    const std::int64_t points = input.grid(dimension)[axis];
+    require<DataError>(points >= 2 && points <= most, "data import: file=", input.file, ", points=", points,
+                       " (an axis has 2 to ", most, "). Give fields on a finer grid.");
+    axes.push_back(asked_axis(options, static_cast<int>(points), extent[axis], origin[axis]));
   }
-  std::int64_t samples() const override { return input_.shape[0]; }
-  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+  const Domain domain = Domain::grid(std::move(axes));
+  source.equation = "a pair of arrays; nothing is known of an equation";
+  source.input = {numbered_channels("u", input.channels(dimension)), domain};
+  source.output = {numbered_channels("v", target.channels(dimension)), domain};
+  source.samples = input.shape[0];
+  source.files = {options.input.string(), options.target.string()};
+  source.options = {{"dimension", dimension},
+                    {"periodic", options.periodic},
+                    {"centring", options.centring == Centring::node ? "node" : "cell"},
+                    {"extent", extent},
+                    {"origin", origin}};
+  source.facts = {{"format", "npy"}, {"layout", "a pair of arrays"}};
+  source.read = [input = std::move(input), target = std::move(target)](std::int64_t first, std::int64_t count,
+                                                                       Pairs& pairs) {
     const auto append = [&](const Fields& fields, std::vector<float>& values) {
       const auto size = static_cast<std::ptrdiff_t>(fields.values.size()) / fields.shape[0];
       values.insert(values.end(), fields.values.begin() + first * size, fields.values.begin() + (first + count) * size);
     };
-    append(input_, pairs.inputs);
-    append(target_, pairs.targets);
-  }
-
-  std::vector<std::string> files() const override { return {options_.input.string(), options_.target.string()}; }
-  Json options() const override {
-    Json options = {{"dimension", domain_.dimension()},
-                    {"periodic", options_.periodic},
-                    {"centring", options_.centring == Centring::node ? "node" : "cell"},
-                    {"extent", Json::array()},
-                    {"origin", Json::array()}};
-    for (const Axis& axis : domain_.axes()) {
-      options["extent"].push_back(axis.extent);
-      options["origin"].push_back(axis.origin);
-    }
-    return options;
-  }
-  Json facts() const override { return {{"format", "npy"}, {"layout", "a pair of arrays"}}; }
-
- private:
-  NpyOptions options_;
-  std::string name_;
-  Fields input_, target_;
-  Domain domain_;
-};
-
-}  // namespace
-
-std::unique_ptr<ImportSource> open_npy(const NpyOptions& options) { return std::make_unique<NpyPair>(options); }
+    append(input, pairs.inputs);
+    append(target, pairs.targets);
+  };
+  return source;
+}
 
 }  // namespace opshap::data

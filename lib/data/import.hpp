@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,29 +21,25 @@ struct Pairs {
 };
 
 /// Pairs of fields that another program made: what an import reads.
-class ImportSource {
- public:
-  virtual ~ImportSource() = default;
-
+struct ImportSource {
   /// The name that stands where other data sets have that of a problem: "pdebench_advection1d", "npy_waves". It has
   /// letters, digits, '_' and '-' alone, so that it can name a folder, and no problem of ours begins with the same
   /// word.
-  virtual std::string name() const = 0;
+  std::string name;
   /// One line: the equation and its domain, as far as they are known.
-  virtual std::string equation() const = 0;
-  virtual pde::Space input() const = 0;
-  virtual pde::Space output() const = 0;
+  std::string equation;
+  pde::Space input, output;
   /// How many pairs there are.
-  virtual std::int64_t samples() const = 0;
+  std::int64_t samples = 0;
   /// Appends the fields first, .., first + count − 1, each [C, points]. Throws DataError for a file that is damaged.
-  virtual void read(std::int64_t first, std::int64_t count, Pairs& pairs) const = 0;
+  std::function<void(std::int64_t first, std::int64_t count, Pairs& pairs)> read;
 
-  virtual std::vector<std::string> files() const = 0;
+  std::vector<std::string> files;
   /// What decides the pairs besides the files: {"time_index":30}.
-  virtual nlohmann::ordered_json options() const = 0;
+  nlohmann::ordered_json options;
   /// What else is known of the pairs, as JSON: {"format","layout","parameters"{..},"target_time","notes"[..],..}. The
   /// notes are sentences about what to know of these pairs before they are used.
-  virtual nlohmann::ordered_json facts() const = 0;
+  nlohmann::ordered_json facts;
 };
 
 /// What is made of a source.
@@ -62,7 +58,7 @@ struct ImportRequest {
 /// already there for the same import, nothing is done. Throws DataError for a source that is damaged, has values that
 /// are not finite, or has too few samples; InvalidArgument as resolved_layout(), and when `path` is another file;
 /// EnvironmentError on a full disk; Stopped after a signal. After an error there is no file.
-void import_dataset(const ImportSource& source, const ImportRequest& request, const std::filesystem::path& path);
+void import_dataset(ImportSource source, const ImportRequest& request, const std::filesystem::path& path);
 
 /// "PDEBench, layout tensor: a.hdf5", of the metadata of a data set; empty for one that was not imported.
 std::string imported_from(const nlohmann::ordered_json& metadata);
@@ -85,6 +81,6 @@ struct NpyOptions {
 /// An array [N,a,b] is a plane when a = b, and has channels when a <= 8 and a < b; the other array of the pair or
 /// `dimension` can say otherwise. Throws DataError as read_npy() and for arrays that are no pair; InvalidArgument for
 /// options that do not fit, and for shapes that could mean either.
-std::unique_ptr<ImportSource> open_npy(const NpyOptions& options);
+ImportSource open_npy(const NpyOptions& options);
 
 }  // namespace opshap::data

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -137,10 +138,8 @@ Axis stored_axis(const Hdf5Source& file, const std::string& path, std::int64_t p
                                  coordinates.front() - spacing / 2, problem.periodic);
   // Coordinates are stored as float32, whose rounding is up to a ten-thousandth of the spacing of a thousand points.
   const auto on = [&](const Axis& axis) {
-    for (std::size_t i = 0; i < coordinates.size(); ++i) {
-      if (!(std::abs(coordinates[i] - axis.coordinate(static_cast<int>(i))) <= 1e-3 * spacing)) return false;
-    }
-    return true;
+    const auto near = [&](double stored, double exact) { return std::abs(stored - exact) <= 1e-3 * spacing; };
+    return std::ranges::equal(coordinates, axis.coordinates(), near);
   };
   if (on(expected)) return expected;
   const Axis nodes = Axis::closed(static_cast<int>(points), problem.end - problem.begin, problem.begin);
@@ -184,141 +183,100 @@ TargetStep target_step(const Hdf5Source& file, const std::string& path, std::int
   return target;
 }
 
-class Pdebench : public ImportSource {
- public:
-  Pdebench(std::unique_ptr<Hdf5Source> file, const Known& problem, const char* layout)
-      : file_(std::move(file)), problem_(problem), layout_(layout) {}
-
-  std::string name() const final { return "pdebench_" + problem_.name; }
-  std::string equation() const final { return problem_.equation + ", of PDEBench"; }
-  pde::Space input() const final { return {problem_.input, domain_}; }
-  pde::Space output() const final { return {problem_.output, domain_}; }
-  std::int64_t samples() const final { return samples_; }
-  std::vector<std::string> files() const final { return {file_->name()}; }
-  Json options() const final {
-    Json options = Json::object();
-    if (target_.index > 0) options["time_index"] = target_.index;
-    return options;
+/// Those of the file's attributes that are numbers.
+Json attributes(const Hdf5Source& file, std::initializer_list<const char*> names) {
+  Json found = Json::object();
+  for (const char* name : names) {
+    if (const auto value = file.number_attribute("/", name)) found[name] = *value;
   }
-  Json facts() const final {
-    Json facts = {{"format", "PDEBench"}, {"layout", layout_}, {"parameters", parameters()}};
-    if (target_.time) facts["target_time"] = *target_.time;
-    if (!problem_.note.empty()) facts["notes"] = {problem_.note};
-    return facts;
-  }
+  return found;
+}
 
- protected:
-  /// Numbers of the equation that the file names.
-  virtual Json parameters() const { return Json::object(); }
+/// A source without its samples. `parameters` are the numbers of the equation that the file names.
+ImportSource source_of(const Hdf5Source& file, const Known& problem, const char* layout, const Domain& domain,
+                       const TargetStep& target, const Json& parameters) {
+  ImportSource source;
+  source.name = "pdebench_" + problem.name;
+  source.equation = problem.equation + ", of PDEBench";
+  source.input = {problem.input, domain};
+  source.output = {problem.output, domain};
+  source.files = {file.name()};
+  source.options = Json::object();
+  if (target.index > 0) source.options["time_index"] = target.index;
+  source.facts = {{"format", "PDEBench"}, {"layout", layout}, {"parameters", parameters}};
+  if (target.time) source.facts["target_time"] = *target.time;
+  if (!problem.note.empty()) source.facts["notes"] = {problem.note};
+  return source;
+}
 
-  Json attributes(std::initializer_list<const char*> names) const {
-    Json found = Json::object();
-    for (const char* name : names) {
-      if (const auto value = file_->number_attribute("/", name)) found[name] = *value;
-    }
-    return found;
-  }
-
-  std::unique_ptr<Hdf5Source> file_;
-  const Known& problem_;
-  const char* layout_;
-  Domain domain_;
-  std::int64_t samples_ = 0;
-  TargetStep target_;
-};
+using File = std::shared_ptr<const Hdf5Source>;
 
 /// `tensor` [samples, times, points].
-class Series final : public Pdebench {
- public:
-  Series(std::unique_ptr<Hdf5Source> file, const Known& problem, Array tensor, const PdebenchOptions& options)
-      : Pdebench(std::move(file), problem, "tensor"), tensor_(std::move(tensor)) {
-    domain_ = Domain::grid({stored_axis(*file_, "/x-coordinate", tensor_.size(2), problem_)});
-    target_ = target_step(*file_, "/t-coordinate", tensor_.size(1), problem_, options.time_index);
-    samples_ = tensor_.size(0);
-  }
-
-  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
-    tensor_.read(*file_, {{first, count}, {0, 1}}, pairs.inputs);
-    tensor_.read(*file_, {{first, count}, {target_.index, 1}}, pairs.targets);
-  }
-
- private:
-  Json parameters() const override {
-    Json found = attributes({"beta", "Nu", "rho"});
-    if (problem_.name == "burgers1d" && found.contains("Nu"))
-      found["viscosity"] = found["Nu"].get<double>() / std::numbers::pi;
-    return found;
-  }
-
-  Array tensor_;
-};
+ImportSource series(const File& file, const Known& problem, const Array& tensor, const PdebenchOptions& options) {
+  const Domain domain = Domain::grid({stored_axis(*file, "/x-coordinate", tensor.size(2), problem)});
+  const TargetStep target = target_step(*file, "/t-coordinate", tensor.size(1), problem, options.time_index);
+  Json parameters = attributes(*file, {"beta", "Nu", "rho"});
+  if (problem.name == "burgers1d" && parameters.contains("Nu"))
+    parameters["viscosity"] = parameters["Nu"].get<double>() / std::numbers::pi;
+  ImportSource source = source_of(*file, problem, "tensor", domain, target, parameters);
+  source.samples = tensor.size(0);
+  source.read = [file, tensor, step = target.index](std::int64_t first, std::int64_t count, Pairs& pairs) {
+    tensor.read(*file, {{first, count}, {0, 1}}, pairs.inputs);
+    tensor.read(*file, {{first, count}, {step, 1}}, pairs.targets);
+  };
+  return source;
+}
 
 /// `nu` [samples, x, y] and `tensor` of the same size: coefficient and solution.
-class Darcy final : public Pdebench {
- public:
-  Darcy(std::unique_ptr<Hdf5Source> file, Array tensor)
-      : Pdebench(std::move(file), known("darcy2d"), "tensor and nu"),
-        solution_(std::move(tensor)),
-        coefficient_(Array::open(*file_, "/nu")) {
-    require<DataError>(coefficient_.rank() == 3 && coefficient_.size(0) == solution_.size(0) &&
-                           coefficient_.size(1) == solution_.size(1) && coefficient_.size(2) == solution_.size(2),
-                       "data import: file=", file_->name(), ", nu=", shape_text(coefficient_.sizes), " (tensor is ",
-                       shape_text(solution_.sizes), "). Get the file again.");
-    domain_ = Domain::grid({stored_axis(*file_, "/x-coordinate", solution_.size(1), problem_),
-                            stored_axis(*file_, "/y-coordinate", solution_.size(2), problem_)});
-    samples_ = solution_.size(0);
-  }
-
-  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
-    coefficient_.read(*file_, {{first, count}}, pairs.inputs);
-    solution_.read(*file_, {{first, count}}, pairs.targets);
-  }
-
- private:
-  Json parameters() const override { return attributes({"beta"}); }
-
-  Array solution_, coefficient_;
-};
+ImportSource darcy_flow(const File& file, const Array& solution) {
+  const Known& problem = known("darcy2d");
+  const Array coefficient = Array::open(*file, "/nu");
+  require<DataError>(coefficient.rank() == 3 && coefficient.size(0) == solution.size(0) &&
+                         coefficient.size(1) == solution.size(1) && coefficient.size(2) == solution.size(2),
+                     "data import: file=", file->name(), ", nu=", shape_text(coefficient.sizes), " (tensor is ",
+                     shape_text(solution.sizes), "). Get the file again.");
+  const Domain domain = Domain::grid({stored_axis(*file, "/x-coordinate", solution.size(1), problem),
+                                      stored_axis(*file, "/y-coordinate", solution.size(2), problem)});
+  ImportSource source = source_of(*file, problem, "tensor and nu", domain, {}, attributes(*file, {"beta"}));
+  source.samples = solution.size(0);
+  source.read = [file, coefficient, solution](std::int64_t first, std::int64_t count, Pairs& pairs) {
+    coefficient.read(*file, {{first, count}}, pairs.inputs);
+    solution.read(*file, {{first, count}}, pairs.targets);
+  };
+  return source;
+}
 
 /// A group for each sample, with `data` [times, points.., channels].
-class Groups final : public Pdebench {
- public:
-  Groups(std::unique_ptr<Hdf5Source> file, const Known& problem, std::vector<std::string> names, Array first,
-         const PdebenchOptions& options)
-      : Pdebench(std::move(file), problem, "numbered groups"), names_(std::move(names)), first_(std::move(first)) {
-    const std::string grid = "/" + names_.front() + "/grid/";
-    std::vector<Axis> axes = {stored_axis(*file_, grid + "x", first_.size(1), problem_)};
-    if (problem_.dimension == 2) axes.push_back(stored_axis(*file_, grid + "y", first_.size(2), problem_));
-    domain_ = Domain::grid(std::move(axes));
-    target_ = target_step(*file_, grid + "t", first_.size(0), problem_, options.time_index);
-    samples_ = std::ssize(names_);
-  }
-
-  void read(std::int64_t first, std::int64_t count, Pairs& pairs) const override {
+ImportSource groups(const File& file, const Known& problem, const std::vector<std::string>& names, const Array& whole,
+                    const PdebenchOptions& options) {
+  const std::string grid = "/" + names.front() + "/grid/";
+  std::vector<Axis> axes = {stored_axis(*file, grid + "x", whole.size(1), problem)};
+  if (problem.dimension == 2) axes.push_back(stored_axis(*file, grid + "y", whole.size(2), problem));
+  const Domain domain = Domain::grid(std::move(axes));
+  const TargetStep target = target_step(*file, grid + "t", whole.size(0), problem, options.time_index);
+  ImportSource source = source_of(*file, problem, "numbered groups", domain, target, Json::object());
+  source.samples = std::ssize(names);
+  source.read = [file, names, whole, step = target.index, channels = problem.input.size()](
+                    std::int64_t first, std::int64_t count, Pairs& pairs) {
     for (std::int64_t sample = first; sample < first + count; ++sample) {
-      const Array data = Array::open(*file_, "/" + names_[static_cast<std::size_t>(sample)] + "/data");
-      require<DataError>(data.sizes == first_.sizes, "data import: file=", file_->name(), ", ", data.path, "=",
-                         shape_text(data.sizes), " (", first_.path, " is ", shape_text(first_.sizes),
+      const Array data = Array::open(*file, "/" + names[static_cast<std::size_t>(sample)] + "/data");
+      require<DataError>(data.sizes == whole.sizes, "data import: file=", file->name(), ", ", data.path, "=",
+                         shape_text(data.sizes), " (", whole.path, " is ", shape_text(whole.sizes),
                          "). Get the file again.");
-      append_step(data, 0, pairs.inputs);
-      append_step(data, target_.index, pairs.targets);
+      // The channels are the fastest axis of the file and the slowest of ours.
+      const auto append_step = [&](std::int64_t at, std::vector<float>& values) {
+        std::vector<float> block;
+        data.read(*file, {{at, 1}}, block);
+        for (std::size_t channel = 0; channel < channels; ++channel) {
+          for (std::size_t i = channel; i < block.size(); i += channels) values.push_back(block[i]);
+        }
+      };
+      append_step(0, pairs.inputs);
+      append_step(step, pairs.targets);
     }
-  }
-
- private:
-  /// The channels are the fastest axis of the file and the slowest of ours.
-  void append_step(const Array& data, std::int64_t step, std::vector<float>& values) const {
-    std::vector<float> block;
-    data.read(*file_, {{step, 1}}, block);
-    const std::size_t channels = problem_.input.size();
-    for (std::size_t channel = 0; channel < channels; ++channel) {
-      for (std::size_t i = channel; i < block.size(); i += channels) values.push_back(block[i]);
-    }
-  }
-
-  std::vector<std::string> names_;
-  Array first_;
-};
+  };
+  return source;
+}
 
 bool is_number(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
@@ -374,17 +332,16 @@ const Known& problem_of_series(const Hdf5Source& file, const std::string& asked)
   return known(found.empty() ? "tensor1d" : found);
 }
 
-std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
-  auto file = std::make_unique<Hdf5Source>(options.file);
+ImportSource open_pdebench(const PdebenchOptions& options) {
+  const File file = std::make_shared<const Hdf5Source>(options.file);
   if (file->has_array("/tensor")) {
-    Array tensor = Array::open(*file, "/tensor");
+    const Array tensor = Array::open(*file, "/tensor");
     const bool darcy = file->has_array("/nu");
     if (tensor.rank() != 3) throw_other_layout(*file, "its tensor is " + shape_text(tensor.sizes));
     require(!darcy || (!options.time_index && options.problem.empty()), "data import: file=", options.file.string(),
             " (holds Darcy flow, which has no times and is no other problem). Leave --time-index and --problem out.");
-    if (darcy) return std::make_unique<Darcy>(std::move(file), std::move(tensor));
-    const Known& problem = problem_of_series(*file, options.problem);
-    return std::make_unique<Series>(std::move(file), problem, std::move(tensor), options);
+    if (darcy) return darcy_flow(file, tensor);
+    return series(file, problem_of_series(*file, options.problem), tensor, options);
   }
   std::vector<std::string> names = file->members();
   const std::string others = joined(names);
@@ -393,20 +350,20 @@ std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
     throw_other_layout(*file, others.empty() ? "it is empty" : "it holds " + others.substr(0, 200));
   require(options.problem.empty(), "data import: --problem=", options.problem, ", file=", options.file.string(),
           " (its shape says which problem it holds). Leave the option out.");
-  Array first = Array::open(*file, "/" + names.front() + "/data");
+  const Array first = Array::open(*file, "/" + names.front() + "/data");
   const bool channels = first.rank() == 4 && first.size(3) == 2;
   if (first.rank() != 2 && first.rank() != 3 && !channels)
     throw_other_layout(*file, "the data of its first group are " + shape_text(first.sizes));
   const Known& problem = known(first.rank() == 2 ? "diffusion_sorption1d"
                                : channels        ? "diffusion_reaction2d"
                                                  : "shallow_water2d");
-  return std::make_unique<Groups>(std::move(file), problem, std::move(names), std::move(first), options);
+  return groups(file, problem, names, first, options);
 }
 
 }  // namespace
 
 void import_pdebench(const PdebenchOptions& options, const ImportRequest& request, const std::filesystem::path& path) {
-  in_own_process([&] { import_dataset(*open_pdebench(options), request, path); },
+  in_own_process([&] { import_dataset(open_pdebench(options), request, path); },
                  message("data import: file=", options.file.string(),
                          " (is so damaged that the HDF5 library crashed on it). Get the file again."));
 }

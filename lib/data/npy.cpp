@@ -98,15 +98,11 @@ class HeaderParser {
     return value;
   }
   bool boolean() {
-    peek();
-    for (const bool value : {true, false}) {
-      const std::string_view word = value ? "True" : "False";
-      if (text_.substr(at_).starts_with(word)) {
-        at_ += word.size();
-        return value;
-      }
-    }
-    fail("has neither True nor False for fortran_order");
+    const bool value = peek() == 'T';
+    const std::string_view word = value ? "True" : "False";
+    if (!text_.substr(at_).starts_with(word)) fail("has neither True nor False for fortran_order");
+    at_ += word.size();
+    return value;
   }
   std::vector<std::int64_t> tuple() {
     std::vector<std::int64_t> sizes;

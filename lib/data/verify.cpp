@@ -7,7 +7,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,7 +18,7 @@
 #include "data/generate.hpp"
 #include "data/hdf5.hpp"
 #include "data/import.hpp"
-#include "pde/registry.hpp"
+#include "pde/problem.hpp"
 
 namespace opshap::data {
 
@@ -100,6 +99,9 @@ class Verification {
     stored_checksums_ = held<std::uint32_t>(checksums);
     inputs_ = held<float>(u0_);
     targets_ = held<float>(target_);
+    if (!imported()) problem_ = problem_of(request_, "data verify");
+    input_space_ = problem_ ? problem_->input() : space_from_json(metadata_.at("input"), "data verify");
+    output_space_ = problem_ ? problem_->output() : space_from_json(metadata_.at("output"), "data verify");
   }
 
   /// All checks; those of a solver's data set, or those of an imported one.
@@ -147,14 +149,11 @@ class Verification {
       if (slot.shape[0] != samples_ || held<std::uint8_t>(slot)[i] != i % slots)
         return {"layout", false, "the resolution slots are not taken in turn"};
     }
-    const Domain domain = spaces().input.domain;
+    const Domain& domain = input_space_.domain;
     for (int axis = 0; axis < domain.dimension(); ++axis) {
       const Column column = file_.column(axis == 0 ? "/x" : "/y");
-      const std::vector<double>& coordinates = held<double>(column);
-      bool same = coordinates.size() == static_cast<std::size_t>(domain.shape()[static_cast<std::size_t>(axis)]);
-      for (std::size_t i = 0; same && i < coordinates.size(); ++i)
-        same = coordinates[i] == domain.coordinate(axis, static_cast<int>(i));
-      if (!same) return {"layout", false, message(column.name, " does not hold the coordinates of the grid")};
+      if (held<double>(column) != domain.axes()[static_cast<std::size_t>(axis)].coordinates())
+        return {"layout", false, message(column.name, " does not hold the coordinates of the grid")};
     }
     return {"layout", true,
             message(parts[0], " train, ", parts[1], " validation, ", parts[2], " test; ", slots, " resolution slots")};
@@ -162,7 +161,7 @@ class Verification {
 
   /// What the file says of its spaces and of the mean input.
   DataCheck description() const {
-    const auto& [input, output] = spaces();
+    const pde::Space &input = input_space_, &output = output_space_;
     if (!metadata_.contains("input"))
       return {"description", true, "made before data sets described their spaces: the problem's own hold"};
     if (u0_.shape != field_shape(input, samples_)) return {"description", false, "/u0 is not of the input space"};
@@ -180,7 +179,7 @@ class Verification {
   /// What the solver watched, as stored, against the limits of today.
   DataCheck invariants() const {
     std::string worst;
-    for (const pde::Invariant& invariant : problem().invariants()) {
+    for (const pde::Invariant& invariant : problem_->invariants()) {
       const Column column = file_.column("/qc/" + invariant.name);
       const std::vector<double>& values = held<double>(column);
       const auto bad = std::ranges::find_if_not(values, [&](double value) { return invariant.allows(value); });
@@ -196,11 +195,10 @@ class Verification {
 
   /// The laws that tie each target to its input, without the solver.
   DataCheck pairs() const {
-    const pde::Space input = problem().input(), output = problem().output();
     std::map<std::string, double> worst;
     for (std::int64_t sample = 0; sample < samples_; ++sample) {
       for (const pde::PairLaw& law :
-           problem().pair_laws(field(input, inputs_, sample), field(output, targets_, sample))) {
+           problem_->pair_laws(field(input_space_, inputs_, sample), field(output_space_, targets_, sample))) {
         if (!law.holds()) {
           return {"pairs", false,
                   message("sample ", sample, " departs from ", law.name, " by ", law.departure, ", limit ", law.limit)};
@@ -232,7 +230,7 @@ class Verification {
       chosen.insert(rng.below(static_cast<std::uint64_t>(samples_)));
     double difference = 0;
     for (const std::uint64_t sample : chosen) {
-      const GeneratedSample again = generate_sample(problem(), request_.at("seed").get<std::uint64_t>(), sample);
+      const GeneratedSample again = generate_sample(*problem_, request_.at("seed").get<std::uint64_t>(), sample);
       if (again.input.size() != in || again.target.size() != out)
         return {"regenerated", false, message("sample ", sample, " has another size when made again")};
       double largest = 0, apart = 0;
@@ -256,27 +254,6 @@ class Verification {
                                     : message("the same up to ", difference, ", as on another machine"))};
   }
 
-  struct Spaces {
-    pde::Space input, output;
-  };
-  /// Those of the problem; of imported data those that the file names.
-  const Spaces& spaces() const {
-    if (!spaces_ && imported()) {
-      spaces_ = {space_from_json(metadata_.at("input"), "data verify"),
-                 space_from_json(metadata_.at("output"), "data verify")};
-    }
-    if (!spaces_) spaces_ = {problem().input(), problem().output()};
-    return *spaces_;
-  }
-
-  const pde::Problem& problem() const {
-    if (!problem_) {
-      problem_ = pde::find(request_.at("pde").get<std::string>())
-                     .with(parameters_from_json(request_.at("parameters"), "data verify"));
-    }
-    return *problem_;
-  }
-
   static FieldBatch field(const pde::Space& space, const std::vector<float>& values, std::int64_t sample) {
     const std::int64_t size = space.field_size();
     return {
@@ -289,8 +266,8 @@ class Verification {
   std::int64_t samples_ = 0;
   std::vector<std::uint32_t> stored_checksums_;
   std::vector<float> inputs_, targets_;
-  mutable std::optional<Spaces> spaces_;
-  mutable std::unique_ptr<pde::Problem> problem_;
+  std::unique_ptr<pde::Problem> problem_;  ///< null for imported data
+  pde::Space input_space_, output_space_;  ///< those of the problem; of imported data those that the file names
 };
 
 }  // namespace

@@ -5,12 +5,6 @@
 
 namespace opshap::engines {
 
-namespace {
-
-std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
-
-}  // namespace
-
 int AxisBasis::row(std::int64_t frequency, bool sine) const {
   const auto found =
       std::ranges::find_if(rows, [&](const Row& row) { return row.frequency == frequency && row.sine == sine; });
@@ -28,35 +22,16 @@ double AxisBasis::value(const Row& row, std::int64_t point) const {
 }
 
 double AxisBasis::inverse_at(int row, std::int64_t point) const {
-  const Row& of = rows[index(row)];
+  const Row& of = rows[at(row)];
   const bool twice = half_ && of.frequency != 0 && !nyquist(of.frequency);
   return (twice ? 2 : 1) * value(of, point);
 }
 
-AxisBasis AxisBasis::half(std::int64_t points, std::int64_t count) {
-  AxisBasis basis;
-  basis.points = points;
-  basis.half_ = true;
-  for (std::int64_t k = 0; k < count; ++k) {
-    basis.rows.push_back({.frequency = k, .sine = false});
-    if (k > 0 && !basis.nyquist(k)) basis.rows.push_back({.frequency = k, .sine = true});
+AxisBasis::AxisBasis(std::int64_t of_points, std::int64_t highest, bool half) : points(of_points), half_(half) {
+  for (std::int64_t k = 0; k <= highest; ++k) {
+    rows.push_back({.frequency = k, .sine = false});
+    if (k > 0 && !nyquist(k)) rows.push_back({.frequency = k, .sine = true});
   }
-  basis.fill();
-  return basis;
-}
-
-AxisBasis AxisBasis::full(std::int64_t points, std::int64_t count) {
-  AxisBasis basis;
-  basis.points = points;
-  for (std::int64_t f = 0; f <= count / 2; ++f) {
-    basis.rows.push_back({.frequency = f, .sine = false});
-    if (f > 0) basis.rows.push_back({.frequency = f, .sine = true});
-  }
-  basis.fill();
-  return basis;
-}
-
-void AxisBasis::fill() {
   folded = points % 4 == 0;
   orbits = (points + 3) / 4;
   const auto symmetry = [&](const Row& row) {
@@ -66,21 +41,20 @@ void AxisBasis::fill() {
   if (folded) {
     std::ranges::stable_sort(rows, {}, symmetry);
     for (int c = 0; c < 4; ++c)
-      class_begin[index(c + 1)] = class_begin[index(c)] + static_cast<int>(std::ranges::count(rows, c, symmetry));
+      class_begin[at(c + 1)] = class_begin[at(c)] + static_cast<int>(std::ranges::count(rows, c, symmetry));
   } else {
     class_begin.fill(static_cast<int>(rows.size()));
     class_begin[0] = 0;
   }
-  for (std::int64_t j = 0; j < orbits; ++j) {
+  for (std::int64_t j = 0; j < orbits; ++j)
     for (std::int64_t i = 0; i < 4; ++i) {
       const std::array<std::int64_t, 4> orbit = {j, points - 1 - j, points / 2 - 1 - j, points / 2 + j};
       const std::int64_t neighbour = 4 * j + i < points ? 4 * j + i : -1;
-      order.push_back(folded ? orbit[index(i)] : neighbour);
+      order.push_back(folded ? orbit[at(i)] : neighbour);
     }
-  }
   const std::int64_t places = folded ? orbits : 4 * orbits;
   for (std::int64_t place = 0; place < places; ++place) {
-    const std::int64_t point = order[index(folded ? 4 * place : place)];
+    const std::int64_t point = order[at(folded ? 4 * place : place)];
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const double weight = point < 0 ? 0 : value(rows[r], point) / static_cast<double>(points);
       forward.push_back(static_cast<float>(weight));

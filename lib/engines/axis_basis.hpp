@@ -9,6 +9,10 @@
 
 namespace opshap::engines {
 
+using Index = std::int64_t;
+
+inline std::size_t at(Index number) { return static_cast<std::size_t>(number); }
+
 /// A fraction of each axis: one number for all axes, or one for each.
 class AxisFractions {
  public:
@@ -98,18 +102,19 @@ struct AxisBasis {
 
   /// The axis with frequencies 0..count-1 of a real signal: weight 2 but for frequency 0 and P/2, of which the inverse
   /// uses the real part only.
-  static AxisBasis half(std::int64_t points, std::int64_t count);
+  static AxisBasis half(std::int64_t points, std::int64_t count) { return {points, count - 1, true}; }
   /// The axis with `count` signed frequencies from −⌊count/2⌋ on; rows are of their absolute values.
-  static AxisBasis full(std::int64_t points, std::int64_t count);
+  static AxisBasis full(std::int64_t points, std::int64_t count) { return {points, count / 2, false}; }
   /// One point and the frequency 0: what a line has for a first axis.
   static AxisBasis trivial() { return full(1, 1); }
 
  private:
-  void fill();
+  /// The frequencies 0..highest.
+  AxisBasis(std::int64_t of_points, std::int64_t highest, bool half);
   double value(const Row& row, std::int64_t point) const;
   bool nyquist(std::int64_t frequency) const { return half_ && 2 * frequency == points; }
 
-  bool half_ = false;
+  bool half_;
 };
 
 }  // namespace opshap::engines

@@ -8,10 +8,6 @@ namespace opshap::engines {
 
 namespace {
 
-using Index = std::int64_t;
-
-std::size_t at(Index number) { return static_cast<std::size_t>(number); }
-
 Index padded(Index channels) {
   return (channels + kernels::channel_block - 1) / kernels::channel_block * kernels::channel_block;
 }
@@ -141,13 +137,12 @@ void FnoEngine::pack_blocks() {
       block.spectral.resize(weighted_.size() * at(2 * square));
       for (std::size_t q = 0; q < weighted_.size(); ++q) {
         float* to = block.spectral.data() + q * at(2 * square);
-        for (Index in = 0; in < width; ++in) {
+        for (Index in = 0; in < width; ++in)
           for (Index out = 0; out < width; ++out) {
             const std::complex<double> w = spectral(layer, q, in, out);
             to[in * width_ + out] = static_cast<float>(w.real());
             to[square + in * width_ + out] = static_cast<float>(w.imag());
           }
-        }
       }
     }
     blocks_.push_back(std::move(block));
@@ -156,7 +151,7 @@ void FnoEngine::pack_blocks() {
   const Index hidden = layer.mlp0.outputs;
   for (std::size_t q = 0; q < weighted_.size(); ++q) {
     std::vector<double> re(at(width * hidden)), im(re.size());
-    for (Index in = 0; in < width; ++in) {
+    for (Index in = 0; in < width; ++in)
       for (Index out = 0; out < width; ++out) {
         const std::complex<double> w = spectral(layer, q, in, out);
         for (Index h = 0; h < hidden; ++h) {
@@ -165,7 +160,6 @@ void FnoEngine::pack_blocks() {
           im[at(in * hidden + h)] += w.imag() * mlp;
         }
       }
-    }
     last_re_.push_back(std::move(re));
     last_im_.push_back(std::move(im));
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -156,9 +157,7 @@ class FnoEngine {
   std::int64_t lower_frequencies() const { return plane() ? grid_.lower_frequencies(weights_.inverse_fftshift) : 0; }
   void find_frequencies();
   /// The numbers of the frequencies, grouped by the rows that they take from.
-  std::vector<std::vector<std::size_t>> by_source() const;
-  /// The frequencies in that order, from the rows that they give to.
-  Frequencies adjoint_frequencies() const;
+  std::map<int, std::vector<std::size_t>> by_source() const;
   void pack_blocks();
   auto workspace() const;
   /// The fields' points in Lifted, rounded up to groups of four.
@@ -180,8 +179,6 @@ class FnoEngine {
   /// `middle` gets what goes into the lifting's activation, and `activated`, which may be the same memory, what comes
   /// out of it. Rows in groups of four.
   void lift(const float* entries, std::int64_t rows, float* middle, float* activated, float* states) const;
-  /// The same for all rows.
-  void lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const;
   /// A field's lifted_rows() of the tables from row `begin` on, in tiles on all threads; `beside` is called with each
   /// tile's rows.
   void lift(std::span<const double> field, Tables& tables, std::int64_t begin,

@@ -13,12 +13,6 @@
 
 namespace opshap::engines {
 
-namespace {
-
-using Index = std::int64_t;
-
-}  // namespace
-
 void FnoEngine::find_frequencies() {
   const auto number = [&](Index f, bool first_sine, Index k, bool last_sine) {
     const int row = first_.row(f, first_sine), column = last_.row(k, last_sine);
@@ -64,34 +58,14 @@ void FnoEngine::find_frequencies() {
   }
 }
 
-std::vector<std::vector<std::size_t>> FnoEngine::by_source() const {
+std::map<int, std::vector<std::size_t>> FnoEngine::by_source() const {
   std::map<int, std::vector<std::size_t>> groups;
   for (std::size_t q = 0; q < frequencies_.all.size(); ++q) groups[frequencies_.all[q].from.re[0].row].push_back(q);
-  std::vector<std::vector<std::size_t>> found;
-  for (auto& [row, group] : groups) found.push_back(std::move(group));
-  return found;
-}
-
-FnoEngine::Frequencies FnoEngine::adjoint_frequencies() const {
-  Frequencies adjoint;
-  for (const std::vector<std::size_t>& group : by_source()) {
-    adjoint.groups.push_back(static_cast<int>(group.size()));
-    for (const std::size_t q : group)
-      adjoint.all.push_back({.from = frequencies_.all[q].to, .to = frequencies_.all[q].from});
-  }
-  return adjoint;
+  return groups;
 }
 
 // The last block of an FNO and its projection at one query: their linear parts multiplied out, in double and rounded
 // once.
-
-namespace {
-
-std::size_t at(Index number) { return static_cast<std::size_t>(number); }
-
-AlignedFloats rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
-
-}  // namespace
 
 FnoEngine::Heads FnoEngine::heads(const Readout& readout) const {
   Heads heads;
@@ -159,10 +133,10 @@ FnoEngine::Head FnoEngine::head(Query query, double weight) const {
         second[at(h * wide_ + w)] += weight * static_cast<double>(layer.mlp1.weight[at(c * hidden + h)]);
     }
   }
-  head.first = rounded(first);
-  head.first_bias = rounded(first_bias);
-  head.second = rounded(second);
-  head.second_bias = rounded(second_bias);
+  head.first.assign(first.begin(), first.end());
+  head.first_bias.assign(first_bias.begin(), first_bias.end());
+  head.second.assign(second.begin(), second.end());
+  head.second_bias.assign(second_bias.begin(), second_bias.end());
   for (Index w = 0; w < wide; ++w)
     head.third.push_back(
         static_cast<float>(weight * static_cast<double>(projection1.weight[at(query.channel * wide + w)])));
@@ -204,14 +178,6 @@ void FnoEngine::lift(const float* entries, Index rows, float* middle, float* act
   multiply(rows, entries, entry_channels(), lifting0_.data(), wide, middle, lifting0_bias_.data());
   kernels_.quick_gelu(middle, activated, rows * wide);
   multiply(rows, activated, wide, lifting1_.data(), width_, states, lifting1_bias_.data());
-}
-
-void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const {
-  const Index rows = static_cast<Index>(entries.size()) / entry_channels();
-  middle.resize(at(rows * lifting_width()));
-  states.resize(at(rows * width_));
-  AlignedFloats activated(middle.size());
-  lift(entries.data(), rows, middle.data(), activated.data(), states.data());
 }
 
 void FnoEngine::lift(std::span<const double> field, Tables& tables, Index begin,

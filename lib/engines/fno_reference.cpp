@@ -53,35 +53,31 @@ Rows spectral_convolution(const FnoWeights& weights, const FnoWeights::Layer& la
     for (std::int64_t row = 0; row < kept_rows; ++row) {
       const std::int64_t frequency = row - kept_rows / 2;
       std::vector<Complex> coefficient(width), mixed(width);
-      for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j) {
           const Complex phase = std::conj(turn(frequency, i, rows) * turn(column, j, columns));
           for (std::size_t c = 0; c < width; ++c) coefficient[c] += phase * x[point(i, j)][c];
         }
-      }
       const std::int64_t weight_row = (wanted_rows - kept_rows) / 2 + row;
       const std::int64_t back = frequency - grid.lower_frequencies(weights.inverse_fftshift);
-      for (std::size_t in = 0; in < width; ++in) {
+      for (std::size_t in = 0; in < width; ++in)
         for (std::size_t out = 0; out < width; ++out) {
           const auto at = static_cast<std::size_t>(
               (static_cast<std::int64_t>(in * width + out) * wanted_rows + weight_row) * wanted_columns + column);
           mixed[out] += coefficient[in] * Complex(layer.spectral[at]);
         }
-      }
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::size_t c = 0; c < width; ++c)
           lines[static_cast<std::size_t>(i)][c] += mixed[c] * turn(back, i, rows) / static_cast<double>(rows * columns);
     }
     const bool real = column == 0 || 2 * column == columns;
-    for (std::int64_t i = 0; i < rows; ++i) {
-      for (std::int64_t j = 0; j < columns; ++j) {
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
         for (std::size_t c = 0; c < width; ++c) {
           const Complex line = lines[static_cast<std::size_t>(i)][c];
           y[point(i, j)][c] +=
               real ? line.real() * turn(column, j, columns).real() : 2 * (line * turn(column, j, columns)).real();
         }
-      }
-    }
   }
   return y;
 }

@@ -1,15 +1,12 @@
 #include "engines/fno_slopes.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace opshap::engines {
 
 namespace {
-
-using Index = std::int64_t;
-
-std::size_t at(Index number) { return static_cast<std::size_t>(number); }
 
 /// [rows, columns] to [columns, rows].
 AlignedFloats transposed(const AlignedFloats& matrix, Index rows, Index columns, float sign = 1) {
@@ -349,21 +346,26 @@ auto FnoSlopes::pass() const {
   return passes_.take([this] { return std::make_unique<Pass>(*this); });
 }
 
-FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), frequencies_(engine.adjoint_frequencies()) {
+FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine) {
+  const std::map<int, std::vector<std::size_t>> groups = engine.by_source();
+  for (const auto& [row, group] : groups) {
+    frequencies_.groups.push_back(static_cast<int>(group.size()));
+    for (const std::size_t q : group)
+      frequencies_.all.push_back({.from = engine.frequencies_.all[q].to, .to = engine.frequencies_.all[q].from});
+  }
   const Index width = engine.width_, hidden = engine.hidden_, square = width * width;
   for (const FnoEngine::Block& block : engine.blocks_) {
     Block back{.skip = transposed(block.skip, width, width),
                .mlp0 = transposed(block.mlp0, width, hidden),
                .mlp1 = transposed(block.mlp1, hidden, width)};
     // The adjoint of a product with w is the product with its conjugate transpose.
-    for (const std::vector<std::size_t>& group : engine.by_source()) {
+    for (const auto& [row, group] : groups)
       for (std::size_t part = 0; part < (block.spectral.empty() ? 0 : 2 * group.size()); ++part) {
         const auto first =
             block.spectral.begin() + static_cast<std::ptrdiff_t>(2 * group[part / 2] + part % 2) * square;
         const AlignedFloats turned = transposed({first, first + square}, width, width, part % 2 == 0 ? 1 : -1);
         back.spectral.insert(back.spectral.end(), turned.begin(), turned.end());
       }
-    }
     blocks_.push_back(std::move(back));
   }
   lifting0_ = transposed(engine.lifting0_, engine.entry_channels(), engine.lifting_width());
@@ -402,15 +404,16 @@ void FnoSlopes::of_mean_field(const FnoEngine::Subject& subject, const FnoEngine
 void FnoSlopes::of_input(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
                          std::span<const double> weights, std::span<double> slopes) const {
   const Index width = engine_.width_, places = engine_.places(), points = engine_.grid_.points();
-  const Index channels = engine_.weights_.in_channels, rows = engine_.lifted_rows();
+  const Index channels = engine_.weights_.in_channels, rows = engine_.lifted_rows(), wide = engine_.lifting_width(),
+              entry = engine_.entry_channels();
   // The field u_b + w ⊙ (u − u_b), lifted.
   std::vector<double> field(subject.shown.size());
   for (std::size_t i = 0; i < field.size(); ++i) {
     const double weight = weights[i % weights.size()];
     field[i] = (1 - weight) * subject.hidden[i] + weight * subject.shown[i];
   }
-  AlignedFloats middle, lifted;
-  engine_.lift(engine_.entries(field), middle, lifted);
+  AlignedFloats middle(at(rows * wide)), activated(middle.size()), lifted(at(rows * width));
+  engine_.lift(engine_.entries(field).data(), rows, middle.data(), activated.data(), lifted.data());
   const auto pass = this->pass();
   std::ranges::fill(pass->states(0), 0.0F);
   for (Index place = 0; place < places; ++place)
@@ -419,7 +422,6 @@ void FnoSlopes::of_input(const FnoEngine::Subject& subject, const FnoEngine::Hea
   pass->run(heads);
 
   // Back through the lifting.
-  const Index wide = engine_.lifting_width(), entry = engine_.entry_channels();
   AlignedFloats of_state(at(rows * width)), of_middle(at(rows * wide)), of_entry(at(rows * entry));
   for (Index place = 0; place < places; ++place)
     if (const Index point = engine_.point_of_[at(place)]; point >= 0)

@@ -113,9 +113,8 @@ void check(int status) {
   std::string words = xgboost().XGBGetLastError();
   words.erase(std::min(words.find('\n'), words.size()));
   if (const auto place = words.find("Check failed: "); place != std::string::npos) words.erase(0, place);
-  if (words.find("bad_alloc") != std::string::npos) {
+  if (words.find("bad_alloc") != std::string::npos)
     throw EnvironmentError(message("xgboost: error=\"", words, "\" (not enough memory). Lower the budget."));
-  }
   throw NumericalError(
       message("xgboost: error=\"", words, "\" (the library gave up). Check that the game's values fit float32."));
 }
@@ -242,8 +241,6 @@ std::vector<double> BoostedTrees::evaluate(const Coalitions& coalitions) const {
   }
   return values;
 }
-
-std::vector<double> BoostedTrees::shapley_values() const { return shapley_values_of_leaves(players_, leaves()); }
 
 std::vector<TreeLeaf> BoostedTrees::leaves() const {
   std::vector<TreeLeaf> leaves;

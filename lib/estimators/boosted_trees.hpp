@@ -64,7 +64,7 @@ class BoostedTrees final : public SolvedGame {
   static BoostedTrees fit(const Coalitions& coalitions, std::span<const double> targets, const Boosting& boosting = {});
 
   int players() const override { return players_; }
-  std::vector<double> shapley_values() const override;
+  std::vector<double> shapley_values() const override { return shapley_values_of_leaves(players_, leaves()); }
   /// Of all trees, with the questions on the way to each.
   std::vector<TreeLeaf> leaves() const;
 

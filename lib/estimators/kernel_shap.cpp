@@ -13,11 +13,8 @@ std::unique_ptr<Estimator> regression_on(Sampler sampler, SizeMass mass, Pairing
   return std::make_unique<LeastSquares>(LeastSquares::Method{
       .name = name,
       .summary = summary,
-      .promises = {.bias = Bias::vanishing,
-                   .exact_on_two_additive = paired,
-                   .zero_on_even = paired,
-                   .same_on_dual = paired,
-                   .linear = true},
+      .promises = {.bias = Bias::vanishing, .linear = true},
+      .of_odd_half = paired,
       // One row for each of the n−1 differences between players, whether the rows are independent shows only when they
       // are drawn; or a row of any rank, without replacement one for each two sizes.
       .minimum =

@@ -20,7 +20,8 @@ Guarantees LeastSquares::guarantees() const {
   const bool determined = deficiency_ == Deficiency::refuse;
   Guarantees promised = method_.promises;
   promised.exact_on_additive = determined;
-  promised.exact_on_two_additive &= determined;
+  promised.exact_on_two_additive = determined && (method_.of_odd_half || promised.exact_on_two_additive);
+  promised.zero_on_even = promised.same_on_dual = method_.of_odd_half;
   promised.exact_at_full_budget = true;
   promised.refusal = determined ? Refusal::by_rank : Refusal::never;
   return promised;
@@ -238,9 +239,8 @@ std::vector<double> KernelRegression::residuals(std::span<const double> targets,
 std::vector<double> KernelRegression::response(std::span<const std::size_t> rows,
                                                std::span<const double> changes) const {
   std::vector<double> moments(static_cast<std::size_t>(coalitions_.players()), 0.0);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
+  for (std::size_t k = 0; k < rows.size(); ++k)
     for_each_member(coalitions_.row(rows[k]), [&](std::size_t player) { moments[player] += changes[k]; });
-  }
   return solve(std::move(moments));
 }
 

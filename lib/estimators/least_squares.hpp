@@ -27,6 +27,8 @@ class LeastSquares final : public Estimator {
     std::string_view name, summary;
     /// Where every solution is the only one; what all of these estimators promise goes without saying.
     Guarantees promises;
+    /// Only (v(S) − v(N∖S))/2 enters: even games give 0, a game and its dual the same, and pairs of players are exact.
+    bool of_odd_half = false;
     std::function<std::int64_t(int players, Deficiency deficiency)> minimum;
     /// For a budget that does not allow all coalitions.
     std::function<Attribution(CountedGame& game, Deficiency deficiency, Rng& rng)> estimate;

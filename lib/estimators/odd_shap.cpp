@@ -91,11 +91,8 @@ std::unique_ptr<Estimator> odd_shap() {
   return std::make_unique<LeastSquares>(LeastSquares::Method{
       .name = "odd_shap",
       .summary = "regression of the odd half on players and on groups found by boosted trees (Fumagalli et al. 2026)",
-      .promises = {.bias = Bias::vanishing,
-                   .learns = true,
-                   .exact_on_two_additive = true,
-                   .zero_on_even = true,
-                   .same_on_dual = true},
+      .promises = {.bias = Bias::vanishing, .learns = true},
+      .of_odd_half = true,
       // One pair for each of the n−1 differences between players, whether the rows are independent shows only when they
       // are drawn; or one for each two sizes.
       .minimum =

@@ -21,13 +21,8 @@ Coalitions counting_terms(const Coalitions& coalitions, std::span<const Term> te
     std::ranges::fill(counts, basis == TermBasis::contained ? ~std::uint64_t{0} : 0);
     for (const int player : terms[term]) {
       const auto column = columns.column(player);
-      for (std::size_t word = 0; word < counts.size(); ++word) {
-        if (basis == TermBasis::contained) {
-          counts[word] &= column[word];
-        } else {
-          counts[word] ^= column[word];
-        }
-      }
+      for (std::size_t word = 0; word < counts.size(); ++word)
+        counts[word] = basis == TermBasis::contained ? counts[word] & column[word] : counts[word] ^ column[word];
     }
     for (std::size_t row = 0; row < lifted.size(); ++row) {
       if (counts[row / 64] >> (row % 64) & 1) lifted.insert(row, static_cast<int>(term));

@@ -184,11 +184,8 @@ std::unique_ptr<Estimator> regression_msr_linear() {
   return std::make_unique<LeastSquares>(LeastSquares::Method{
       .name = "regression_msr_linear",
       .summary = "least squares corrected by its residuals on held-out folds (Witter, Liu, Musco 2025)",
-      .promises = {.bias = Bias::none,
-                   .exact_on_two_additive = true,
-                   .zero_on_even = true,
-                   .same_on_dual = true,
-                   .linear = true},
+      .promises = {.bias = Bias::none, .linear = true},
+      .of_odd_half = true,
       .minimum = minimum_of_linear,
       .estimate = estimate_linear});
 }

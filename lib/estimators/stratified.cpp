@@ -100,10 +100,7 @@ class Stratified final : public Estimator {
             .exact_at_full_budget = true};
   }
   /// One draw a stratum.
-  Budget minimum(int players) const override {
-    const std::int64_t n = players;
-    return {2 + 2 * n * (n - 1)};
-  }
+  Budget minimum(int players) const override { return {2 + 2 * std::int64_t{players} * (players - 1)}; }
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     if (can_enumerate(game)) return enumerate_all(game);

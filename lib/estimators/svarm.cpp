@@ -77,9 +77,7 @@ class SumOfVariances {
 /// The coalitions of one size that are drawn together.
 struct Batch {
   Coalitions coalitions;
-  std::vector<std::vector<int>> groups;  ///< whom each of the first rows was drawn for
-
-  explicit Batch(int players) : coalitions(players) {}
+  std::vector<std::vector<int>> groups = {};  ///< whom each of the first rows was drawn for
 };
 
 int groups_of(int players, int size) { return (players + size - 1) / size; }
@@ -150,7 +148,7 @@ Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts,
 
   SumOfVariances variances(n);
   for (int size = 2; size <= players - 2; ++size) {
-    Batch batch(players);
+    Batch batch{.coalitions = Coalitions(players)};
     append_groups(batch, size, false, choices);
     append_groups(batch, players - size, true, choices);
     const std::size_t warm_up = batch.coalitions.size(),

@@ -19,9 +19,8 @@ TwoLevelPlan best_two_level_plan(int players, std::int64_t pass_cost, std::int64
   TwoLevelPlan best;
   double least = std::numeric_limits<double>::infinity();
   for (TwoLevelPlan plan; plan.cost(players, pass_cost) <= evaluations; ++plan.stride) {
-    TwoLevelPlan more = plan;
-    const std::int64_t of_sample = plan.stride * (2 * pass_cost + 2) + 2 * players;
-    more.samples = evaluations / of_sample;
+    const std::int64_t of_sample = plan.cost(players, pass_cost) / plan.samples;
+    const TwoLevelPlan more{.samples = evaluations / of_sample, .stride = plan.stride};
     const double variance =
         (slopes / static_cast<double>(more.stride) + corrections) / static_cast<double>(more.samples);
     if (variance < least) {
@@ -216,7 +215,9 @@ class TwoLevel final : public Estimator {
             .exact_at_full_budget = true};
   }
   Budget minimum(int players) const override {
-    return {fixed_cost(players, dearest_pass) + TwoLevelPlan{}.cost(players, dearest_pass)};
+    constexpr std::int64_t pass = 6;  // the dearest
+    const std::int64_t pilot = pilot_pairs * (2 * pass + 2 + 2 * pilot_players(players));
+    return {2 + mean_nodes * pass + pilot + TwoLevelPlan{}.cost(players, pass)};  // ∅ and N, the mean slopes, the rest
   }
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
@@ -256,13 +257,9 @@ class TwoLevel final : public Estimator {
 
  private:
   static constexpr int mean_nodes = 8;
-  static constexpr std::int64_t pilot_pairs = 4, dearest_pass = 6;
+  static constexpr std::int64_t pilot_pairs = 4;
 
   static int pilot_players(int players) { return std::min(8, players); }
-  /// ∅ and N, the mean slopes and the pilot.
-  static std::int64_t fixed_cost(int players, std::int64_t pass_cost) {
-    return 2 + mean_nodes * pass_cost + pilot_pairs * (2 * pass_cost + 2 + 2 * pilot_players(players));
-  }
 };
 
 }  // namespace

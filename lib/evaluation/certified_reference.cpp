@@ -339,10 +339,16 @@ class ByRegression {
 
   /// Nothing when enumeration is cheaper.
   std::optional<CertifiedReference> run() {
-    for (std::int64_t now = first_step(work_.game.players());; ++step_) {
+    int step = 0;
+    for (std::int64_t now = first_step(work_.game.players());; ++step) {
       throw_if_stopped("reference");
       if (all_coalitions(work_.game) <= step_cost(orderings_.cost(), now)) return std::nullopt;
-      step(now);
+      const std::int64_t fresh = now / orderings_.pair_cost() - orderings_.pairs();
+      orderings_.grow(fresh / most_rounds * most_rounds, step);
+      const Attribution discarded =
+          std::exchange(fit_, attribute(work_.estimators.regression, work_.game, {2 + now / 2},
+                                        reference_seed(work_.seed, ReferenceStream::regression, step)));
+      add_cost(fit_, discarded);
       const CertifiedReference found =
           combined({work_.estimators.orderings, orderings_.attribution(), orderings_.degrees()},
                    {work_.estimators.regression, fit_, regression_degrees}, effective_dimension(orderings_.rounds()),
@@ -372,15 +378,6 @@ class ByRegression {
     return now - before + 2 * most_rounds + now / 2 + 2;
   }
 
-  void step(std::int64_t evaluations) {
-    const std::int64_t fresh = evaluations / orderings_.pair_cost() - orderings_.pairs();
-    orderings_.grow(fresh / most_rounds * most_rounds, step_);
-    const Attribution discarded =
-        std::exchange(fit_, attribute(work_.estimators.regression, work_.game, {2 + evaluations / 2},
-                                      reference_seed(work_.seed, ReferenceStream::regression, step_)));
-    add_cost(fit_, discarded);
-  }
-
   /// The budget of the next step: what the error asks for with a fifth to spare, at least twice and at most eight times
   /// this one; or what can be afforded; or this one when that is hardly more.
   std::int64_t next(std::int64_t now, double missing) const {
@@ -395,7 +392,6 @@ class ByRegression {
   const Work work_;
   GrowingOrderings orderings_;
   Attribution fit_;  ///< of the last step, with the cost of all
-  int step_ = 0;
 };
 
 /// Orderings and the two-level estimator: what a game with slopes can have.

@@ -199,8 +199,7 @@ class Unit {
         sample_(sample),
         scenario_(scenario_of(evaluation, resolution, sample)),
         players_(scenario_.partition.players),
-        game_(games::cell_mask_game(evaluation.backbone, scenario_)),
-        seed_(Rng(evaluation.seed, "evaluation", estimate_stream, item()).bits64()) {}
+        game_(games::cell_mask_game(evaluation.backbone, scenario_)) {}
 
   /// All rows, as lines: those of results.jsonl and those of attributions.jsonl.
   std::string rows() {
@@ -211,7 +210,7 @@ class Unit {
     const Contest contest{.who = "evaluation",
                           .game = *game_,
                           .scenario = &scenario_,
-                          .seed = seed_,
+                          .seed = Rng(evaluation_.seed, "evaluation", estimate_stream, item()).bits64(),
                           .truth = reference_.attribution.values,
                           .coalitions = &*coalitions_,
                           .gains = gains_};
@@ -308,7 +307,6 @@ class Unit {
   Scenario scenario_;
   int players_;
   std::unique_ptr<Game> game_;
-  std::uint64_t seed_;
   CertifiedReference reference_;
   std::optional<Coalitions> coalitions_;
   std::vector<double> gains_;  ///< v(S) − v(∅) of the faithfulness coalitions

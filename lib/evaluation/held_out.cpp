@@ -21,14 +21,6 @@ std::uint64_t item(const Resolution& resolution, std::int64_t sample) {
   return resolution.key() << 32 | static_cast<std::uint64_t>(sample);
 }
 
-/// A reference as a unit's bytes. Doubles come back with the same bits.
-std::string stored(const CertifiedReference& reference) {
-  return nlohmann::json{
-      {"values", reference.attribution.values},
-      {"error", reference.error.value ? nlohmann::json(*reference.error.value) : nlohmann::json(nullptr)}}
-      .dump();
-}
-
 /// Whether an input has an error and a reference with one. Then these are added, and else it is left out.
 bool add(HeldOutErrors& found, const Measured& error, const Measured& of_reference) {
   const bool known = error.value && of_reference.value;
@@ -64,8 +56,12 @@ HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) 
       const auto compute = [&] {
         ReferenceSettings settings = plan_.reference;
         settings.max_evaluations = std::max(settings.max_evaluations, minimum_reference_evaluations(*found.game));
-        return stored(certified_reference(*found.game, settings,
-                                          Rng(plan_.seed, "held out", 0, item(resolution, sample)).bits64()));
+        const CertifiedReference reference = certified_reference(
+            *found.game, settings, Rng(plan_.seed, "held out", 0, item(resolution, sample)).bits64());
+        const std::optional<double>& error = reference.error.value;  // doubles come back with the same bits
+        return nlohmann::json{{"values", reference.attribution.values},
+                              {"error", error ? nlohmann::json(*error) : nlohmann::json(nullptr)}}
+            .dump();
       };
       const Readout& readout = found.scenario.readout;
       const std::string point = readout.is_query() ? std::to_string(readout.query().point) : "target";

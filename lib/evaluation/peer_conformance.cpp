@@ -379,7 +379,7 @@ class Conformance {
     check("does not hang on bytes that are no frames", [this] { return garbage(); });
     check("ends at SIGTERM", [this] {
       const peers::Clock::time_point start = peers::Clock::now();
-      peers::Conversation conversation(plugin_);
+      peers::Link conversation(plugin_);
       const auto patience = patience_after(start);
       conversation.process().signal(SIGTERM);
       const bool ended = conversation.process().ends_before(peers::after(patience.count()));
@@ -409,7 +409,7 @@ class Conformance {
           std::string("{\"type\":\"task\",\"id\":1,\"n\":-3,\"budget\":\"x\",\"nbytes\":1000000000000}\n"),
           std::string("{\"type\":\"values\",\"id\":1,\"nbytes\":80}\n12"), std::string("{\"type\":")}) {
       const peers::Clock::time_point start = peers::Clock::now();
-      peers::Conversation conversation(plugin_);
+      peers::Link conversation(plugin_);
       const auto patience = patience_after(start);
       conversation.send(bytes);
       conversation.process().end(patience);

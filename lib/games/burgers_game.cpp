@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "games/registry.hpp"
 
 namespace opshap::games {
 
@@ -138,6 +139,7 @@ std::unique_ptr<Game> burgers_game(BurgersProblem problem) {
   return std::make_unique<BurgersGame>(std::move(problem));
 }
 
+/// Cells of different sizes on [0, 1], heights in [-1, 2).
 std::unique_ptr<Game> random_burgers_game(int players, Rng& rng) {
   BurgersProblem problem;
   problem.edges.push_back(0);

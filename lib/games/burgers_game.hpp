@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/game.hpp"
-#include "core/rng.hpp"
 
 namespace opshap::games {
 
@@ -22,8 +21,5 @@ struct BurgersProblem {
 /// started from Σ a_k height_k 1_k, analytic, O(n) a node. Throws InvalidArgument unless edges increase, there is a
 /// height a cell, viscosity and time are positive and all is finite.
 std::unique_ptr<Game> burgers_game(BurgersProblem problem);
-
-/// Cells of different sizes on [0, 1], heights in [-1, 2).
-std::unique_ptr<Game> random_burgers_game(int players, Rng& rng);
 
 }  // namespace opshap::games

@@ -85,8 +85,8 @@ class MaskedOperator {
  private:
   /// Writes the input under the weights in place of the weights themselves.
   Weigh mixed(const Weigh& weigh) const;
-  /// Calls work(first, fields) for batches of the size the operator likes, each field written by `fill`; `fields` is one
-  /// buffer, used again for each.
+  /// Calls work(first, fields) for batches of the size the operator likes, each field written by `fill`; `fields` is
+  /// one buffer, used again for each.
   template <typename Work>
   void for_each_batch(std::size_t count, int channels, const Weigh& fill, const Work& work) const;
 

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
+#include "games/registry.hpp"
 
 namespace opshap::games {
 
@@ -89,6 +90,7 @@ std::unique_ptr<SolvedGame> weighted_voting(std::vector<int> weights, double quo
   });
 }
 
+/// Weights 1..4 and a quota between 1/4 and 3/4 of their total.
 std::unique_ptr<Game> random_weighted_voting(int players, Rng& rng) {
   std::vector<int> weights = random_integer_cells(players, 4, rng);
   const double quota = std::accumulate(weights.begin(), weights.end(), 0) * rng.uniform(0.25, 0.75);
@@ -145,6 +147,7 @@ std::unique_ptr<SolvedGame> airport_game(std::vector<double> costs) {
   return std::make_unique<AirportGame>(std::move(costs));
 }
 
+/// Costs multiples of 1/32 in (0, 2], some of them equal.
 std::unique_ptr<Game> random_airport_game(int players, Rng& rng) {
   std::vector<double> costs(static_cast<std::size_t>(players));
   for (double& cost : costs) cost = static_cast<double>(1 + rng.below(64)) / 32;
@@ -269,6 +272,7 @@ std::unique_ptr<SolvedGame> glove_market(std::vector<int> gloves) {
   return std::make_unique<GloveMarket>(std::move(gloves));
 }
 
+/// Three hands, or as many as there are players.
 std::unique_ptr<Game> random_glove_market(int players, Rng& rng) {
   std::vector<int> gloves(static_cast<std::size_t>(std::min(players, 3)), 1);
   for (int placed = static_cast<int>(gloves.size()); placed < players; ++placed) ++gloves[rng.below(gloves.size())];

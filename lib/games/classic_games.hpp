@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/game.hpp"
-#include "core/rng.hpp"
 #include "games/measure.hpp"
 
 namespace opshap::games {
@@ -32,9 +31,6 @@ Measure measure_of_integers(std::span<const int> cells, std::string_view who);
 /// measure_of_integers.
 std::unique_ptr<SolvedGame> weighted_voting(std::vector<int> weights, double quota);
 
-/// Weights 1..4 and a quota between 1/4 and 3/4 of their total.
-std::unique_ptr<Game> random_weighted_voting(int players, Rng& rng);
-
 /// v(S) = max_{k∈S} c_k: the runway that the largest aircraft needs, or the essential supremum of a field over S.
 ///
 /// Everyone shares each part of the runway with all who need it: in order of cost, φ_(k) = Σ_{l≤k} (c_(l) −
@@ -42,9 +38,6 @@ std::unique_ptr<Game> random_weighted_voting(int players, Rng& rng);
 /// to ∫ρ(x) ∫₀^{c(x)} dc/P_ρ(c' >= c) dx, which depends on ρ. Throws InvalidArgument unless there
 /// are 1..Coalitions::max_players costs, finite and >= 0.
 std::unique_ptr<SolvedGame> airport_game(std::vector<double> costs);
-
-/// Costs multiples of 1/32 in (0, 2], some of them equal.
-std::unique_ptr<Game> random_airport_game(int players, Rng& rng);
 
 /// v(S) = min_i |S ∩ H_i|/n_i: the part of all sets of gloves, one for each hand i, that S can complete; hand i is
 /// spread over n_i equal cells, and the players are the cells of hand 0, then of hand 1, ... (Shapley and Shubik 1969).
@@ -54,8 +47,5 @@ std::unique_ptr<Game> random_airport_game(int players, Rng& rng);
 /// are refined relative to each other. Throws InvalidArgument unless there is a hand, every hand has a glove, and there
 /// are at most Coalitions::max_players in all.
 std::unique_ptr<SolvedGame> glove_market(std::vector<int> gloves);
-
-/// Three hands, or as many as there are players.
-std::unique_ptr<Game> random_glove_market(int players, Rng& rng);
 
 }  // namespace opshap::games

@@ -9,6 +9,7 @@
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "games/classic_games.hpp"
+#include "games/registry.hpp"
 #include "games/unanimity.hpp"
 
 namespace opshap::games {
@@ -51,6 +52,7 @@ std::unique_ptr<SolvedGame> minimum_of_measures(Measure first, Measure second) {
   return std::make_unique<MinimumOfMeasures>(std::move(first), std::move(second));
 }
 
+/// A measure and the same cells in another order.
 std::unique_ptr<Game> random_minimum_of_measures(int players, Rng& rng) {
   const Measure first = random_measure(players, rng);
   std::vector<int> order(static_cast<std::size_t>(players));
@@ -74,6 +76,7 @@ std::unique_ptr<SolvedGame> relu_of_measure(std::vector<int> cells, double kink)
                              [cells = std::move(cells), value] { return shapley_values_on_integers(cells, value); });
 }
 
+/// Cells 1..4 with a kink between 1/4 and 3/4 of their total.
 std::unique_ptr<Game> random_relu_of_measure(int players, Rng& rng) {
   std::vector<int> cells = random_integer_cells(players, 4, rng);
   const double kink = std::accumulate(cells.begin(), cells.end(), 0) * rng.uniform(0.25, 0.75);
@@ -91,6 +94,7 @@ std::unique_ptr<SolvedGame> sign_of_measure(std::vector<int> cells) {
                              [cells = std::move(cells), value] { return shapley_values_on_integers(cells, value); });
 }
 
+/// Pairs w, −w with w = 1..4; an odd player has 0.
 std::unique_ptr<Game> random_sign_of_measure(int players, Rng& rng) {
   std::vector<int> cells(static_cast<std::size_t>(players), 0);
   for (std::size_t k = 0; k + 1 < cells.size(); k += 2) {
@@ -110,6 +114,7 @@ std::unique_ptr<SolvedGame> point_mass_game(int players, int cell, double value,
   return additive_game(weights, empty);
 }
 
+/// Any cell, v(∅) not 0.
 std::unique_ptr<Game> random_point_mass_game(int players, Rng& rng) {
   const auto cell = static_cast<int>(rng.below(static_cast<std::uint64_t>(players)));
   return point_mass_game(players, cell, static_cast<double>(1 + rng.below(128)) / 64, 0.5);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/game.hpp"
-#include "core/rng.hpp"
 #include "games/measure.hpp"
 
 namespace opshap::games {
@@ -16,18 +15,12 @@ namespace opshap::games {
 /// InvalidArgument unless the totals agree to 10⁻¹² and the cells are the same.
 std::unique_ptr<SolvedGame> minimum_of_measures(Measure first, Measure second);
 
-/// A measure and the same cells in another order.
-std::unique_ptr<Game> random_minimum_of_measures(int players, Rng& rng);
-
 /// v(S) = max(μ(S) − q, 0) for integer cells: absolutely continuous but not differentiable, and still in pNA.
 ///
 /// Shapley values by shapley_values_on_integers. Aumann–Shapley value μ_k (L − q)⁺/L for 0 <= q and L = μ(Ω) > 0;
 /// discretisation error with C = q/L − ½, unless the kink is at 0 or L. Throws InvalidArgument unless the kink is
 /// finite, and as measure_of_integers.
 std::unique_ptr<SolvedGame> relu_of_measure(std::vector<int> cells, double kink);
-
-/// Cells 1..4 with a kink between 1/4 and 3/4 of their total.
-std::unique_ptr<Game> random_relu_of_measure(int players, Rng& rng);
 
 /// v(S) = 1 where μ(S) > 0, else 0, for a signed measure with integer cells and μ(Ω) = 0: of unbounded variation,
 /// without any value.
@@ -37,17 +30,11 @@ std::unique_ptr<Game> random_relu_of_measure(int players, Rng& rng);
 /// measure_of_integers.
 std::unique_ptr<SolvedGame> sign_of_measure(std::vector<int> cells);
 
-/// Pairs w, −w with w = 1..4; an odd player has 0.
-std::unique_ptr<Game> random_sign_of_measure(int players, Rng& rng);
-
 /// v(S) = v(∅) + value where the cell is in S: an operator that reads its input at one point, such as advection or a
 /// reaction without diffusion.
 ///
 /// All the value is that cell's, however small it is: the density is value/|B| there, 0 elsewhere, and has no limit.
 /// Throws InvalidArgument unless cell is one of the players.
 std::unique_ptr<SolvedGame> point_mass_game(int players, int cell, double value, double empty = 0);
-
-/// Any cell, v(∅) not 0.
-std::unique_ptr<Game> random_point_mass_game(int players, Rng& rng);
 
 }  // namespace opshap::games

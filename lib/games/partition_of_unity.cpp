@@ -165,9 +165,8 @@ PartitionOfUnity PartitionOfUnity::bumps(const Domain& domain, const std::vector
             "partition_of_unity: centre=", centres[axis].back(), " (the same place as ", centres[axis].front(),
             " on the periodic axis ", axis, "). Leave one of them out.");
     masks *= static_cast<int>(centres[axis].size());
-    for (int index = 0; index < domain.shape()[axis]; ++index) {
+    for (int index = 0; index < domain.shape()[axis]; ++index)
       of_axis[axis].push_back(bumps_at(line.coordinate(index), centres[axis], line.extent, line.periodic));
-    }
   }
   SparseRows at_points;
   Entries products;

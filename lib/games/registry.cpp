@@ -1,12 +1,6 @@
 #include "games/registry.hpp"
 
 #include "core/names.hpp"
-#include "games/burgers_game.hpp"
-#include "games/classic_games.hpp"
-#include "games/kinked_functions.hpp"
-#include "games/smooth_functions.hpp"
-#include "games/table_game.hpp"
-#include "games/unanimity.hpp"
 
 namespace opshap::games {
 

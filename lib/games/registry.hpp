@@ -10,6 +10,12 @@
 
 namespace opshap::games {
 
+#define GAME(name, ...) std::unique_ptr<Game> random_##name(int players, Rng& rng);
+#define OPERATOR_GAME(name, summary)
+#include "games/registry.def"
+#undef GAME
+#undef OPERATOR_GAME
+
 /// What becomes of the Shapley values of fixed regions when the players are cells that get finer and finer.
 enum class Limit {
   not_refined,     ///< the players are not cells of anything

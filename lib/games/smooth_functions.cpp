@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
+#include "games/registry.hpp"
 
 namespace opshap::games {
 
@@ -67,6 +68,7 @@ std::unique_ptr<SolvedGame> bilinear_game(std::vector<std::pair<Measure, Measure
   return std::make_unique<BilinearGame>(std::move(terms));
 }
 
+/// Two terms of signed measures.
 std::unique_ptr<Game> random_bilinear_game(int players, Rng& rng) {
   std::vector<std::pair<Measure, Measure>> terms;
   for (int term = 0; term < 2; ++term)
@@ -201,6 +203,7 @@ std::unique_ptr<SolvedGame> product_of_measures(std::vector<Measure> factors) {
   return std::make_unique<ProductOfMeasures>(std::move(factors));
 }
 
+/// Three measures, two of them signed.
 std::unique_ptr<Game> random_product_of_measures(int players, Rng& rng) {
   return product_of_measures(
       {random_measure(players, rng), random_signed_measure(players, rng), random_signed_measure(players, rng)});
@@ -284,6 +287,7 @@ std::unique_ptr<SolvedGame> polynomial_of_measure(const Measure& measure, std::v
                              [measure, coefficients] { return solve_polynomial(measure, coefficients); });
 }
 
+/// A signed measure and a polynomial of degree 3 with a constant term.
 std::unique_ptr<Game> random_polynomial_of_measure(int players, Rng& rng) {
   std::vector<double> coefficients(4);
   for (double& coefficient : coefficients) coefficient = static_cast<double>(1 + rng.below(64)) / 32;
@@ -343,6 +347,7 @@ std::unique_ptr<SolvedGame> exponential_of_measure(const Measure& measure, Compl
   return function_of_measure(measure, std::move(f), [alphas = std::move(alphas)] { return solve_exponential(alphas); });
 }
 
+/// A signed measure of total near ½ and a complex rate.
 std::unique_ptr<Game> random_exponential_of_measure(int players, Rng& rng) {
   const Complex rate{rng.uniform(-1.5, 1.5), rng.uniform(-3, 3)};
   return exponential_of_measure(random_signed_measure(players, rng), rate);

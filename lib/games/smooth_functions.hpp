@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/game.hpp"
-#include "core/rng.hpp"
 #include "games/measure.hpp"
 
 namespace opshap::games {
@@ -19,9 +18,6 @@ namespace opshap::games {
 /// InvalidArgument for no terms, or measures of different cells.
 std::unique_ptr<SolvedGame> bilinear_game(std::vector<std::pair<Measure, Measure>> terms);
 
-/// Two terms of signed measures.
-std::unique_ptr<Game> random_bilinear_game(int players, Rng& rng);
-
 inline constexpr int max_product_factors = 8;
 
 /// v(S) = Π_l μ_l(S) for m measures of the same cells.
@@ -31,9 +27,6 @@ inline constexpr int max_product_factors = 8;
 /// Aumann–Shapley value (1/m) Σ_l μ_l(B_k) Π_{l'≠l} μ_l'(Ω), equal to the Shapley value for m <= 2. Throws
 /// InvalidArgument unless 1 <= m <= 8 and all measures have equally many cells.
 std::unique_ptr<SolvedGame> product_of_measures(std::vector<Measure> factors);
-
-/// Three measures, two of them signed.
-std::unique_ptr<Game> random_product_of_measures(int players, Rng& rng);
 
 inline constexpr int max_polynomial_degree = 30;
 
@@ -46,9 +39,6 @@ inline constexpr int max_polynomial_degree = 30;
 /// not finite.
 std::unique_ptr<SolvedGame> polynomial_of_measure(const Measure& measure, std::vector<double> coefficients);
 
-/// A signed measure and a polynomial of degree 3 with a constant term.
-std::unique_ptr<Game> random_polynomial_of_measure(int players, Rng& rng);
-
 /// v(S) = Re e^{cμ(S)} − 1: growth for a real rate c, cos μ − 1 for c = i, and Π_{k∈S} (1+α_k) − 1 for μ_k =
 /// log(1+α_k), c = 1.
 ///
@@ -56,8 +46,5 @@ std::unique_ptr<Game> random_polynomial_of_measure(int players, Rng& rng);
 /// polynomial or whose error is below rounding. Cost: O(n) per node, at most n/2 nodes. Interactions of all orders.
 /// Throws InvalidArgument unless the rate is finite and Σ|α_k| <= 200, which keeps the values far from overflow.
 std::unique_ptr<SolvedGame> exponential_of_measure(const Measure& measure, std::complex<double> rate);
-
-/// A signed measure of total near ½ and a complex rate.
-std::unique_ptr<Game> random_exponential_of_measure(int players, Rng& rng);
 
 }  // namespace opshap::games

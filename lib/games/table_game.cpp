@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
+#include "games/registry.hpp"
 #include "games/unanimity.hpp"
 
 namespace opshap::games {
@@ -43,6 +44,7 @@ std::unique_ptr<Game> table_game(int players, std::vector<double> values) {
   return std::make_unique<TableGame>(players, std::move(values));
 }
 
+/// Values uniform on the multiples of 1/64 in [-2, 2), so that sums of them are exact.
 std::unique_ptr<Game> random_table_game(int players, Rng& rng) {
   require(players >= 1 && players <= max_table_game_players, "table_game: players=", players,
           " (a table has 2^n values, 1 <= n <= ", max_table_game_players, "). Use fewer players.");
@@ -109,9 +111,8 @@ std::unique_ptr<Game> parse_terms(const Json& file, std::string_view who) {
     StrictObject given = reader(element, who, where);
     UnanimityTerm term{.coalition = {},
                        .coefficient = number(given.value("coefficient"), who, "key=", where, "coefficient")};
-    for (const Json& player : given.array("coalition")) {
+    for (const Json& player : given.array("coalition"))
       term.coalition.push_back(integer(player, 0, players - 1, who, message("key=", where, "coalition player")));
-    }
     given.finish();
     terms.push_back(std::move(term));
   }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/game.hpp"
-#include "core/rng.hpp"
 
 namespace opshap::games {
 
@@ -17,9 +16,6 @@ inline constexpr int max_table_game_players = 30;
 ///
 /// Throws InvalidArgument unless 1 <= players <= 30 and there are 2^players values.
 std::unique_ptr<Game> table_game(int players, std::vector<double> values);
-
-/// Values uniform on the multiples of 1/64 in [-2, 2), so that sums of them are exact.
-std::unique_ptr<Game> random_table_game(int players, Rng& rng);
 
 /// A game from JSON, in one of two forms:
 ///

@@ -10,6 +10,7 @@
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "games/measure.hpp"
+#include "games/registry.hpp"
 
 namespace opshap::games {
 
@@ -47,6 +48,7 @@ std::unique_ptr<SolvedGame> unanimity_game(int players, double value) {
   return std::make_unique<UnanimityGame>(players, value);
 }
 
+/// A value in (0, 2].
 std::unique_ptr<Game> random_unanimity_game(int players, Rng& rng) {
   return unanimity_game(players, static_cast<double>(1 + rng.below(64)) / 32);
 }
@@ -83,9 +85,8 @@ class UnanimitySum final : public SolvedGame {
           for (std::size_t word = 0; word < words; ++word) containing[word] &= column[word];
         }
         for (std::size_t word = 0; word < words; ++word) {
-          for (std::uint64_t rest = containing[word]; rest != 0; rest &= rest - 1) {
+          for (std::uint64_t rest = containing[word]; rest != 0; rest &= rest - 1)
             values[first + word * 64 + static_cast<std::size_t>(std::countr_zero(rest))] += term.coefficient;
-          }
         }
       }
     }
@@ -155,6 +156,7 @@ std::unique_ptr<SolvedGame> unanimity_sum(int players, std::vector<UnanimityTerm
   return std::make_unique<UnanimitySum>(players, std::move(terms), empty);
 }
 
+/// 3n terms of one to five players (fewer when n is smaller), coefficients multiples of 1/64 in [-2, 2), v(∅) not 0.
 std::unique_ptr<Game> random_unanimity_sum(int players, Rng& rng) {
   std::vector<int> all(static_cast<std::size_t>(players));
   std::iota(all.begin(), all.end(), 0);
@@ -175,6 +177,7 @@ std::unique_ptr<SolvedGame> additive_game(std::span<const double> weights, doubl
   return unanimity_sum(static_cast<int>(weights.size()), std::move(terms), empty);
 }
 
+/// Weights multiples of 1/64 in [-2, 2), v(∅) not 0.
 std::unique_ptr<Game> random_additive_game(int players, Rng& rng) {
   std::vector<double> weights(static_cast<std::size_t>(players));
   for (double& weight : weights) weight = (static_cast<double>(rng.below(256)) - 128) / 64;

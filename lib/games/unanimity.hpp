@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/game.hpp"
-#include "core/rng.hpp"
 
 namespace opshap::games {
 
@@ -16,9 +15,6 @@ namespace opshap::games {
 /// λ(Ω)] jumps at the end of the diagonal. Throws InvalidArgument unless players is in 1..Coalitions::max_players and
 /// the value is finite.
 std::unique_ptr<SolvedGame> unanimity_game(int players, double value);
-
-/// A value in (0, 2].
-std::unique_ptr<Game> random_unanimity_game(int players, Rng& rng);
 
 /// c·u_T: worth c to every coalition that contains T.
 struct UnanimityTerm {
@@ -35,13 +31,7 @@ struct UnanimityTerm {
 /// InvalidArgument for a player outside 0..players-1, a player twice in a T, or a coefficient that is not finite.
 std::unique_ptr<SolvedGame> unanimity_sum(int players, std::vector<UnanimityTerm> terms, double empty = 0);
 
-/// 3n terms of one to five players (fewer when n is smaller), coefficients multiples of 1/64 in [-2, 2), v(∅) not 0.
-std::unique_ptr<Game> random_unanimity_sum(int players, Rng& rng);
-
 /// v(S) = v(∅) + Σ_{i∈S} w_i, the game of a linear operator; φ = w. Gradients as unanimity_sum.
 std::unique_ptr<SolvedGame> additive_game(std::span<const double> weights, double empty = 0);
-
-/// Weights multiples of 1/64 in [-2, 2), v(∅) not 0.
-std::unique_ptr<Game> random_additive_game(int players, Rng& rng);
 
 }  // namespace opshap::games

@@ -68,17 +68,13 @@ networks::Blas examine_blas() {
   blas.path = provider("sgemm_");
   const std::string openblas = call("openblas_get_config"), core = call("openblas_get_corename");
   const bool inside_torch = blas.path.find("libtorch") != std::string::npos || blas.path.empty();
-  if (inside_torch && at::hasMKL()) {
-    blas.name = "MKL";
-  } else if (!openblas.empty()) {
-    const bool openmp = openblas.find("USE_OPENMP") != std::string::npos;
-    blas.name = message(openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1)), openmp ? " (OpenMP)" : "",
-                        core.empty() ? "" : ", kernels for ", core);
-  } else if (blas.path.find("/blas/libblas") != std::string::npos) {
-    blas.name = "reference BLAS";
-  } else {
-    blas.name = "BLAS of unknown make";
-  }
+  const bool openmp = openblas.find("USE_OPENMP") != std::string::npos;
+  const bool reference = blas.path.find("/blas/libblas") != std::string::npos;
+  blas.name = inside_torch && at::hasMKL() ? "MKL"
+              : !openblas.empty()          ? message(openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1)),
+                                            openmp ? " (OpenMP)" : "", core.empty() ? "" : ", kernels for ", core)
+              : reference                  ? "reference BLAS"
+                                           : "BLAS of unknown make";
   blas.gflops = measure_gflops();
   blas.fast = blas.name != "reference BLAS";
   if (!blas.fast)

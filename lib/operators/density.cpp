@@ -152,18 +152,11 @@ class DensityNetwork final : public Network {
   std::unique_ptr<Network> inner_;
 };
 
-class DensityArchitecture final : public Architecture {
+class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityConfig> {
  public:
   std::vector<int> dimensions() const override { return {1, 2}; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<DensityNetwork>(DensityConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  DensityConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     DensityConfig config;
     read_common(reader, config);
     ordered_json inner = ordered_json::parse(reader.json("network", "{}"));
@@ -202,8 +195,7 @@ class DensityArchitecture final : public Architecture {
       config.position = query.get<std::vector<double>>();
     } else {
       reader.reject("query=" + text.substr(0, 40),
-                    "is neither \"centre\" nor \"any\" nor a list of one coordinate for "
-                    "each axis");
+                    "is neither \"centre\" nor \"any\" nor a list of one coordinate for each axis");
     }
     const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
     const auto whole = [](const ordered_json& size) { return size.is_number_integer() && size > 0 && size <= 1 << 20; };
@@ -218,6 +210,10 @@ class DensityArchitecture final : public Architecture {
       reader.reject(message("fine_from=", config.fine_from), "is not above the first of trained_at");
   }
 };
+
+bool is_density(const networks::NetworkConfig& config) {
+  return ordered_json::parse(config.json).value("model", "fno") == "density";
+}
 
 }  // namespace
 
@@ -247,14 +243,6 @@ DensityConfig::operator networks::NetworkConfig() const {
   object["network"] = ordered_json::parse(network.json);
   return {object.dump()};
 }
-
-namespace {
-
-bool is_density(const networks::NetworkConfig& config) {
-  return ordered_json::parse(config.json).value("model", "fno") == "density";
-}
-
-}  // namespace
 
 bool takes_any_query(const networks::NetworkConfig& config) {
   return is_density(config) && DensityConfig::parse(config).query == DensityConfig::Query::any;

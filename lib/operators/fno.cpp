@@ -10,6 +10,7 @@
 #include "operators/fno_coalitions.hpp"
 #include "operators/grid_padding.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
 
 namespace opshap::operators {
@@ -44,8 +45,7 @@ void refuse_others(ConfigReader& reader) {
     const char *key, *only, *why;
   } settings[] = {
       {"resolution_scaling_factor", "null",
-       "resamples the skips inside a block, so that the output would depend on the "
-       "grid beyond what the operator does"},
+       "resamples the skips inside a block, so that the output would depend on the grid beyond what the operator does"},
       {"complex_data", "false", "needs complex fields; here they are real"},
       {"preactivation", "false", "activates before the spectral convolution; here blocks activate after it"},
       {"separable", "false", "has spectral weights that mix no channels; here they do"},
@@ -406,7 +406,7 @@ class Fno final : public Network {
   }
 
   GridPadding padding_on(const Domain& domain) const {
-    return {domain, {.fraction = config_.domain_padding, .both_sides = config_.domain_padding_mode == "symmetric"}};
+    return {domain, config_.domain_padding, config_.domain_padding_mode == "symmetric"};
   }
 
   std::shared_ptr<const FourierBasis> basis_on(const GridPadding& padding) const {
@@ -422,19 +422,12 @@ class Fno final : public Network {
 
 const std::vector<std::string> quadratures = {"points", "volumes"};
 
-class FnoArchitecture final : public Architecture {
+class FnoArchitecture final : public ArchitectureOf<Fno, FnoConfig> {
  public:
   std::vector<int> dimensions() const override { return {1, 2}; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<Fno>(FnoConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  FnoConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"modes", "width", "layers", "padding", "padding_mode"});
     FnoConfig config;
     fit_sizes(reader, config, spaces, spaces.dimension, 2);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,9 @@
 
 namespace opshap::operators {
 
+namespace {
+
+/// Bytes that can still be had on a GPU; nothing for the CPU, or when the driver does not say.
 std::optional<std::int64_t> free_memory(const torch::Device& device) {
   if (!device.is_cuda()) return std::nullopt;
   // LibTorch itself has no portable call for this, and without a GPU's LibTorch there is no CUDA runtime to link to: it
@@ -26,6 +30,20 @@ std::optional<std::int64_t> free_memory(const torch::Device& device) {
   if (get_info(&free, &total) != 0) return std::nullopt;
   return static_cast<std::int64_t>(free);
 }
+
+/// Restores the caller's setting. The worker threads end with parallel_for.
+class OneThread {
+ public:
+  OneThread() { at::set_num_threads(1); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread() { at::set_num_threads(before_); }
+
+ private:
+  int before_ = at::get_num_threads();
+};
+
+}  // namespace
 
 void memory_batches(const char* who, std::int64_t total, std::atomic<std::int64_t>& size,
                     const std::function<void(std::int64_t first, std::int64_t count)>& compute) {
@@ -43,22 +61,6 @@ void memory_batches(const char* who, std::int64_t total, std::atomic<std::int64_
     }
   }
 }
-
-namespace {
-
-/// Restores the caller's setting. The worker threads end with parallel_for.
-class OneThread {
- public:
-  OneThread() { at::set_num_threads(1); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-  ~OneThread() { at::set_num_threads(before_); }
-
- private:
-  int before_ = at::get_num_threads();
-};
-
-}  // namespace
 
 void parallel_chunks(std::int64_t total, std::int64_t size,
                      const std::function<void(std::int64_t first, std::int64_t count)>& compute) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +16,6 @@
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
-
-/// Bytes that can still be had on a GPU; nothing for the CPU, or when the driver does not say.
-std::optional<std::int64_t> free_memory(const torch::Device& device);
 
 /// Calls compute(first, count) for 0..total-1 in batches of at most `size`, one after the other. A batch that runs out
 /// of memory is begun again with half the size, which `size` then keeps. Throws EnvironmentError when there is no

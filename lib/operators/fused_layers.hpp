@@ -25,13 +25,13 @@ torch::Tensor fused_mix(const torch::Tensor& coefficients, const torch::Tensor& 
 
 /// One block of an FNO with the transforms along the last axis on either side: spectral lines [to.lines, 2·columns, B,
 /// C] of the mixed coefficients and states x [from.rows, C] to states in `to` and the transform of its lines. The last
-/// block (see pointwise_block) transforms nothing.
+/// block (see block_with) transforms nothing.
 std::tuple<torch::Tensor, torch::Tensor> fused_block(const torch::Tensor& spectral_lines, const torch::Tensor& x,
                                                      const PointwiseWeights& weights, const FourierBasis& basis,
                                                      const BlockBoxes& boxes, bool last);
 
-/// The blocks of a network on a padded plane, from x [points of `from`, B, C], zero elsewhere, to the states in a box of
-/// it, [points of `wanted`, B, C]. The last block is computed there alone. `plane`: the whole of it. `block(layer,
+/// The blocks of a network on a padded plane, from x [points of `from`, B, C], zero elsewhere, to the states in a box
+/// of it, [points of `wanted`, B, C]. The last block is computed there alone. `plane`: the whole of it. `block(layer,
 /// spectral lines, x, boxes, last)` gives states and lines as fused_block().
 template <typename Layer, typename Block>
 torch::Tensor fused_layers(const torch::Tensor& start, const std::vector<Layer>& layers, const FourierBasis& basis,

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 
 namespace opshap::operators {
 
@@ -97,20 +98,13 @@ void read_common(ConfigReader& reader, GinoConfig& config) {
                           " channels are multiplied by those of the field one by one"));
 }
 
-class GinoArchitecture final : public Architecture {
+class GinoArchitecture final : public ArchitectureOf<Gino, GinoConfig> {
  public:
   std::vector<int> dimensions() const override { return {latent_axes}; }
   bool on_meshes() const override { return true; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<Gino>(GinoConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  GinoConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"});
     GinoConfig config;
     fit_sizes(reader, config, spaces, latent_axes, 2);
@@ -134,6 +128,84 @@ class GinoArchitecture final : public Architecture {
             .json = R"({"modes": 16, "width": 64, "layers": 4, "in_radius": 0.05, "out_radius": 0.05, )"
                     R"("in_transform": "nonlinear", "out_transform": "nonlinear"})"};
   }
+};
+
+class GinoEngine final : public CoalitionEngine {
+ public:
+  GinoEngine(std::shared_ptr<const Gino> network, const FieldBatch& shown, const FieldBatch& hidden,
+             const Partition& partition, const Readout& readout)
+      : network_(std::move(network)),
+        mesh_(network_->mesh(shown.domain)),
+        readout_(readout),
+        players_(partition.players),
+        together_(cached_batch(*network_, shown.domain)) {
+    const torch::NoGradGuard no_grad;
+    const auto& options = network_->options();
+    const EdgeList& edges = mesh_->in_edges;
+    const auto shares = [&](const FieldBatch& field) {
+      return network_->shares_in(to_tensor(field, 0, 1, options), *mesh_);
+    };
+    const Tensor absent = shares(hidden), change = (shares(shown) - absent).squeeze(1);  // [edges, channels]
+    channels_ = change.size(1);
+    empty_ = network_->latent_of(absent, *mesh_).view({-1, 1});
+    const Tensor player = torch::tensor(partition.player_of, torch::kInt64).to(options.device());
+    const Tensor columns =
+        player.index_select(0, edges.source).unsqueeze(1).expand({change.size(0), channels_}).reshape({-1});
+    const Tensor rows =
+        (edges.target.unsqueeze(1) * channels_ + torch::arange(channels_, edges.target.options()).unsqueeze(0))
+            .reshape({-1});
+    change_ = torch::sparse_coo_tensor(torch::stack({rows, columns}), change.reshape({-1}), {empty_.size(0), players_},
+                                       options)
+                  .coalesce();
+  }
+
+  void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
+    const auto count = static_cast<std::int64_t>(values.size());
+    const auto compute = [&](std::int64_t begin, std::int64_t size) {
+      const torch::NoGradGuard no_grad;
+      const Tensor latent = latent_of(coalitions, first + static_cast<std::size_t>(begin), size);
+      for (std::int64_t from = 0; from < size; from += together_) {
+        const Tensor some = latent.narrow(1, from, std::min(together_, size - from)).contiguous();
+        const auto to = values.begin() + begin + from;
+        std::fill_n(to, some.size(1), 0.0);
+        for (const auto& [query, weight] : readout_.terms()) {
+          const Tensor found = network_->output_at(some, *mesh_, query.point)
+                                   .select(1, query.channel)
+                                   .to(torch::kCPU, torch::kFloat64)
+                                   .contiguous();
+          for (std::int64_t i = 0; i < found.numel(); ++i) to[i] += weight * found.data_ptr<double>()[i];
+        }
+      }
+    };
+    if (network_->options().device().is_cpu()) return parallel_chunks(count, products_together, compute);
+    compute(0, count);
+  }
+
+  std::size_t batch() const override {
+    return static_cast<std::size_t>(network_->options().device().is_cpu() ? products_together : 8 * together_);
+  }
+
+ private:
+  static constexpr std::int64_t products_together = 16;  ///< columns of one sparse product
+
+  /// The latent grids of `size` coalitions, [latent points, size, channels].
+  Tensor latent_of(const Coalitions& coalitions, std::size_t first, std::int64_t size) const {
+    Tensor members = torch::zeros({players_, size}, torch::kFloat64);
+    auto to = members.accessor<double, 2>();
+    for (std::int64_t column = 0; column < size; ++column) {
+      const auto row = coalitions.row(first + static_cast<std::size_t>(column));
+      for (int player = 0; player < players_; ++player) to[player][column] = contains(row, player) ? 1 : 0;
+    }
+    return (empty_ + torch::mm(change_, members.to(network_->options()))).view({-1, channels_, size}).transpose(1, 2);
+  }
+
+  std::shared_ptr<const Gino> network_;
+  std::shared_ptr<const GinoMesh> mesh_;
+  Readout readout_;
+  int players_;
+  std::int64_t together_, channels_ = 0;
+  Tensor empty_;   ///< the latent grid of the empty coalition, [latent points · channels, 1]
+  Tensor change_;  ///< what each player changes there when shown, sparse [latent points · channels, players]
 };
 
 }  // namespace
@@ -331,88 +403,6 @@ Tensor Gino::output_at(const Tensor& latent, const GinoMesh& mesh, std::int64_t 
 }
 
 std::unique_ptr<Architecture> gino() { return std::make_unique<GinoArchitecture>(); }
-
-namespace {
-
-class GinoEngine final : public CoalitionEngine {
- public:
-  GinoEngine(std::shared_ptr<const Gino> network, const FieldBatch& shown, const FieldBatch& hidden,
-             const Partition& partition, const Readout& readout)
-      : network_(std::move(network)),
-        mesh_(network_->mesh(shown.domain)),
-        readout_(readout),
-        players_(partition.players),
-        together_(cached_batch(*network_, shown.domain)) {
-    const torch::NoGradGuard no_grad;
-    const auto& options = network_->options();
-    const EdgeList& edges = mesh_->in_edges;
-    const auto shares = [&](const FieldBatch& field) {
-      return network_->shares_in(to_tensor(field, 0, 1, options), *mesh_);
-    };
-    const Tensor absent = shares(hidden), change = (shares(shown) - absent).squeeze(1);  // [edges, channels]
-    channels_ = change.size(1);
-    empty_ = network_->latent_of(absent, *mesh_).view({-1, 1});
-    const Tensor player = torch::tensor(partition.player_of, torch::kInt64).to(options.device());
-    const Tensor columns =
-        player.index_select(0, edges.source).unsqueeze(1).expand({change.size(0), channels_}).reshape({-1});
-    const Tensor rows =
-        (edges.target.unsqueeze(1) * channels_ + torch::arange(channels_, edges.target.options()).unsqueeze(0))
-            .reshape({-1});
-    change_ = torch::sparse_coo_tensor(torch::stack({rows, columns}), change.reshape({-1}), {empty_.size(0), players_},
-                                       options)
-                  .coalesce();
-  }
-
-  void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
-    const auto count = static_cast<std::int64_t>(values.size());
-    const auto compute = [&](std::int64_t begin, std::int64_t size) {
-      const torch::NoGradGuard no_grad;
-      const Tensor latent = latent_of(coalitions, first + static_cast<std::size_t>(begin), size);
-      for (std::int64_t from = 0; from < size; from += together_) {
-        const Tensor some = latent.narrow(1, from, std::min(together_, size - from)).contiguous();
-        const auto to = values.begin() + begin + from;
-        std::fill_n(to, some.size(1), 0.0);
-        for (const auto& [query, weight] : readout_.terms()) {
-          const Tensor found = network_->output_at(some, *mesh_, query.point)
-                                   .select(1, query.channel)
-                                   .to(torch::kCPU, torch::kFloat64)
-                                   .contiguous();
-          for (std::int64_t i = 0; i < found.numel(); ++i) to[i] += weight * found.data_ptr<double>()[i];
-        }
-      }
-    };
-    if (network_->options().device().is_cpu()) return parallel_chunks(count, products_together, compute);
-    compute(0, count);
-  }
-
-  std::size_t batch() const override {
-    return static_cast<std::size_t>(network_->options().device().is_cpu() ? products_together : 8 * together_);
-  }
-
- private:
-  static constexpr std::int64_t products_together = 16;  ///< columns of one sparse product
-
-  /// The latent grids of `size` coalitions, [latent points, size, channels].
-  Tensor latent_of(const Coalitions& coalitions, std::size_t first, std::int64_t size) const {
-    Tensor members = torch::zeros({players_, size}, torch::kFloat64);
-    auto to = members.accessor<double, 2>();
-    for (std::int64_t column = 0; column < size; ++column) {
-      const auto row = coalitions.row(first + static_cast<std::size_t>(column));
-      for (int player = 0; player < players_; ++player) to[player][column] = contains(row, player) ? 1 : 0;
-    }
-    return (empty_ + torch::mm(change_, members.to(network_->options()))).view({-1, channels_, size}).transpose(1, 2);
-  }
-
-  std::shared_ptr<const Gino> network_;
-  std::shared_ptr<const GinoMesh> mesh_;
-  Readout readout_;
-  int players_;
-  std::int64_t together_, channels_ = 0;
-  Tensor empty_;   ///< the latent grid of the empty coalition, [latent points · channels, 1]
-  Tensor change_;  ///< what each player changes there when shown, sparse [latent points · channels, players]
-};
-
-}  // namespace
 
 GinoCoalitions::GinoCoalitions(const GinoConfig& config, const torch::TensorOptions& options,
                                const std::vector<Parameter>& parameters) {

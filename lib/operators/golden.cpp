@@ -35,12 +35,11 @@ float golden_parameter(const Parameter& parameter, std::uint64_t tensor, std::ui
 /// Points of a low-discrepancy sequence in the unit square, rounded to float32, of equal volumes.
 Domain golden_mesh(std::int64_t points) {
   std::vector<double> places;
-  for (std::int64_t i = 1; i <= points; ++i) {
+  for (std::int64_t i = 1; i <= points; ++i)
     for (const double step : {0.7548776662466927, 0.5698402909980532}) {
       const double place = 0.5 + static_cast<double>(i) * step;
       places.push_back(static_cast<float>(place - std::floor(place)));
     }
-  }
   return Domain::mesh(Mesh::of_points(
       2, std::move(places), std::vector<double>(static_cast<std::size_t>(points), 1.0 / static_cast<double>(points))));
 }

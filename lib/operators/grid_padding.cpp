@@ -62,15 +62,15 @@ nlohmann::ordered_json padding_json(const engines::AxisFractions& padding) {
   return padding.all();
 }
 
-GridPadding::GridPadding(const Domain& domain, PaddingRule rule)
+GridPadding::GridPadding(const Domain& domain, const engines::AxisFractions& fraction, bool both_sides)
     : axes_(domain.axes()),
-      rule_(rule),
-      grid_(domain.shape(), rule.fraction, rule.both_sides),
+      grid_(domain.shape(), fraction, both_sides),
       shape_(domain.shape().begin(), domain.shape().end()) {
   for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
     const std::size_t of_grid = axis + 2 - shape_.size();
     padded_.push_back(grid_.padded(of_grid));
     before_.push_back(grid_.before(of_grid));
+    lengths_.push_back(fraction.at(axis) * (both_sides ? 2 : 1));
   }
 }
 
@@ -109,9 +109,9 @@ Tensor GridPadding::crop(const Tensor& x) const {
 std::vector<AxisQuadrature> GridPadding::volume_quadratures() const {
   std::vector<AxisQuadrature> rules;
   for (std::size_t axis = 0; axis < shape_.size(); ++axis)
-    rules.push_back(volume_quadrature(axes_[axis], {.before = before_[axis],
-                                                    .behind = padded_[axis] - shape_[axis] - before_[axis],
-                                                    .length = rule_.fraction.at(axis) * (rule_.both_sides ? 2 : 1)}));
+    rules.push_back(volume_quadrature(
+        axes_[axis],
+        {.before = before_[axis], .behind = padded_[axis] - shape_[axis] - before_[axis], .length = lengths_[axis]}));
   return rules;
 }
 

@@ -65,12 +65,6 @@ struct AxisPadding {
 /// Shape: before + axis.points + behind weights, in the order of the padded grid.
 AxisQuadrature volume_quadrature(const Axis& axis, const AxisPadding& padding);
 
-/// How a network pads the grid of its fields with zeros.
-struct PaddingRule {
-  engines::AxisFractions fraction;  ///< rounded half to even to whole points
-  bool both_sides = true;           ///< or at the end alone
-};
-
 /// The padding of a CONFIG or a profile: one fraction for all axes, or a list with one for each. Throws as
 /// ConfigReader.
 engines::AxisFractions read_padding(ConfigReader& reader, const std::string& key, std::size_t axes);
@@ -81,7 +75,8 @@ nlohmann::ordered_json padding_json(const engines::AxisFractions& padding);
 /// [points, B, C].
 class GridPadding {
  public:
-  GridPadding(const Domain& domain, PaddingRule rule);
+  /// Zeros on both sides or at the end alone; the fraction of each axis is rounded half to even to whole points.
+  GridPadding(const Domain& domain, const engines::AxisFractions& fraction, bool both_sides);
 
   /// Points per axis of the padded grid.
   const std::vector<std::int64_t>& padded() const { return padded_; }
@@ -105,7 +100,7 @@ class GridPadding {
   bool none() const { return shape_ == padded_; }
 
   std::vector<Axis> axes_;
-  PaddingRule rule_;
+  std::vector<double> lengths_;  ///< of the padding of each axis, as a fraction of it
   engines::PaddedGrid grid_;
   std::vector<std::int64_t> shape_, padded_, before_;
 };

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/error.hpp"
-#include "operators/fused_layers.hpp"
 #include "operators/layers.hpp"
 #include "operators/tiles.hpp"
 
@@ -51,12 +50,11 @@ class CellGrid {
       first[axis] = index(axis, place[axis] - reach);
       last[axis] = index(axis, place[axis] + reach);
     }
-    for (std::int64_t a = first[0]; a <= last[0]; ++a) {
+    for (std::int64_t a = first[0]; a <= last[0]; ++a)
       for (std::int64_t b = first[1]; b <= last[1]; ++b) {
         const auto cell = static_cast<std::size_t>(a * cells_[1] + b);
         for (std::size_t i = starts_[cell]; i < starts_[cell + 1]; ++i) work(members_[i]);
       }
-    }
   }
 
  private:
@@ -75,49 +73,6 @@ class CellGrid {
   std::vector<std::size_t> starts_;    ///< [cells + 1]
   std::vector<std::int64_t> members_;  ///< points, cell by cell
 };
-
-}  // namespace
-
-NeighbourLists neighbours_within(std::span<const double> points, std::span<const double> places, double radius) {
-  require(radius > 0 && std::isfinite(radius), "neighbours: radius=", radius,
-          " (must be positive and finite). Give a length.");
-  NeighbourLists lists;
-  lists.splits.reserve(places.size() / 2 + 1);
-  if (points.empty()) {
-    lists.splits.resize(places.size() / 2 + 1, 0);
-    return lists;
-  }
-  const CellGrid grid(points, radius);
-  for (std::size_t place = 0; place < places.size(); place += 2) {
-    const auto before = static_cast<std::ptrdiff_t>(lists.indices.size());
-    grid.for_candidates(places.data() + place, radius, [&](std::int64_t point) {
-      const double* at = points.data() + 2 * point;
-      const double x = at[0] - places[place], y = at[1] - places[place + 1];
-      if (x * x + y * y <= radius * radius) lists.indices.push_back(point);
-    });
-    std::sort(lists.indices.begin() + before, lists.indices.end());
-    lists.splits.push_back(lists.edges());
-  }
-  return lists;
-}
-
-NeighbourLists neighbours_given(NeighbourLists lists, std::int64_t places, std::int64_t points) {
-  require(lists.rows() == places, "neighbours: rows=", lists.rows(), " (there are ", places,
-          " places). Give one row for each place.");
-  require(lists.splits.front() == 0 && lists.splits.back() == lists.edges() && std::ranges::is_sorted(lists.splits),
-          "neighbours: splits (do not ascend from 0 to ", lists.edges(), " edges). Give compressed rows.");
-  for (std::size_t row = 0; row + 1 < lists.splits.size(); ++row) {
-    for (std::int64_t edge = lists.splits[row]; edge < lists.splits[row + 1]; ++edge) {
-      const std::int64_t index = lists.indices[static_cast<std::size_t>(edge)];
-      const bool ascends = edge == lists.splits[row] || lists.indices[static_cast<std::size_t>(edge - 1)] < index;
-      require(index >= 0 && index < points && ascends, "neighbours: index=", index, " (in row ", row,
-              "; the indices of a row ascend and are 0..", points - 1, "). Sort the rows.");
-    }
-  }
-  return lists;
-}
-
-namespace {
 
 using torch::Tensor;
 using torch::autograd::AutogradContext;
@@ -168,6 +123,44 @@ class SumsOfEdges : public torch::autograd::Function<SumsOfEdges> {
 
 }  // namespace
 
+NeighbourLists neighbours_within(std::span<const double> points, std::span<const double> places, double radius) {
+  require(radius > 0 && std::isfinite(radius), "neighbours: radius=", radius,
+          " (must be positive and finite). Give a length.");
+  NeighbourLists lists;
+  lists.splits.reserve(places.size() / 2 + 1);
+  if (points.empty()) {
+    lists.splits.resize(places.size() / 2 + 1, 0);
+    return lists;
+  }
+  const CellGrid grid(points, radius);
+  for (std::size_t place = 0; place < places.size(); place += 2) {
+    const auto before = static_cast<std::ptrdiff_t>(lists.indices.size());
+    grid.for_candidates(places.data() + place, radius, [&](std::int64_t point) {
+      const double* at = points.data() + 2 * point;
+      const double x = at[0] - places[place], y = at[1] - places[place + 1];
+      if (x * x + y * y <= radius * radius) lists.indices.push_back(point);
+    });
+    std::sort(lists.indices.begin() + before, lists.indices.end());
+    lists.splits.push_back(lists.edges());
+  }
+  return lists;
+}
+
+NeighbourLists neighbours_given(NeighbourLists lists, std::int64_t places, std::int64_t points) {
+  require(lists.rows() == places, "neighbours: rows=", lists.rows(), " (there are ", places,
+          " places). Give one row for each place.");
+  require(lists.splits.front() == 0 && lists.splits.back() == lists.edges() && std::ranges::is_sorted(lists.splits),
+          "neighbours: splits (do not ascend from 0 to ", lists.edges(), " edges). Give compressed rows.");
+  for (std::size_t row = 0; row + 1 < lists.splits.size(); ++row)
+    for (std::int64_t edge = lists.splits[row]; edge < lists.splits[row + 1]; ++edge) {
+      const std::int64_t index = lists.indices[static_cast<std::size_t>(edge)];
+      const bool ascends = edge == lists.splits[row] || lists.indices[static_cast<std::size_t>(edge - 1)] < index;
+      require(index >= 0 && index < points && ascends, "neighbours: index=", index, " (in row ", row,
+              "; the indices of a row ascend and are 0..", points - 1, "). Sort the rows.");
+    }
+  return lists;
+}
+
 Tensor rows_of_edges(const Tensor& x, const Tensor& index) { return RowsOfEdges::apply(x, index); }
 
 Tensor sums_of_edges(const Tensor& rows, const Tensor& index, std::int64_t points) {
@@ -208,17 +201,13 @@ Tensor KernelIntegral::messages(const Tensor& values, const Tensor& sources, con
     if (nonlinear) x = x + rows_of_edges(features, source);
     const std::int64_t of_edge = x.size(1), channels_out = weights.back().size(0);
     x = x.reshape({-1, wide});
-    for (std::size_t layer = 1; layer < weights.size();) {
-      x = torch::gelu(x);
+    for (std::size_t layer = 1; layer < weights.size(); layer += 2) {
+      ChannelPerceptron some{.weight0 = weights[layer].unsqueeze(-1), .bias0 = biases[layer]};
       if (layer + 1 < weights.size()) {
-        const ChannelPerceptron two{weights[layer].unsqueeze(-1), biases[layer], weights[layer + 1].unsqueeze(-1),
-                                    biases[layer + 1]};
-        x = two(x, fused);
-        layer += 2;
-      } else {
-        x = torch::addmm(biases[layer], x, weights[layer].t());
-        layer += 1;
+        some.weight1 = weights[layer + 1].unsqueeze(-1);
+        some.bias1 = biases[layer + 1];
       }
+      x = some(torch::gelu(x), fused);
     }
     blocks.push_back(x.view({size, of_edge, channels_out}) * rows_of_edges(values, source));
   }

@@ -11,23 +11,6 @@ namespace {
 
 using torch::Tensor;
 
-/// In place when nothing is kept for a gradient. GELU is the one with erf.
-Tensor activated(const Tensor& x, Activation activation) {
-  const bool kept = c10::GradMode::is_enabled();
-  Tensor y = x;
-  switch (activation) {
-    case Activation::relu:
-      return kept ? torch::relu(x) : torch::relu_(y);
-    case Activation::tanh:
-      return kept ? torch::tanh(x) : torch::tanh_(y);
-    case Activation::silu:
-      return kept ? torch::silu(x) : torch::silu_(y);
-    case Activation::gelu:
-      break;
-  }
-  return kept ? torch::gelu(x) : torch::gelu_(y);
-}
-
 Tensor plus_matrix(Tensor sum, const Tensor& x, const Tensor& weight) { return sum.addmm_(x, weight.squeeze(-1).t()); }
 
 /// Rows of fields [points, B, C] with mean 0 and variance 1 over what the norm names, then the factor and the shift.
@@ -44,6 +27,22 @@ Tensor normalised(const Tensor& rows, const Tensor& fields, const Affine& affine
 }
 
 }  // namespace
+
+Tensor activated(const Tensor& x, Activation activation) {
+  const bool kept = c10::GradMode::is_enabled();
+  Tensor y = x;
+  switch (activation) {
+    case Activation::relu:
+      return kept ? torch::relu(x) : torch::relu_(y);
+    case Activation::tanh:
+      return kept ? torch::tanh(x) : torch::tanh_(y);
+    case Activation::silu:
+      return kept ? torch::silu(x) : torch::silu_(y);
+    case Activation::gelu:
+      break;
+  }
+  return kept ? torch::gelu(x) : torch::gelu_(y);
+}
 
 Tensor perceptron(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
                   const Tensor& bias1, Activation activation) {
@@ -116,13 +115,12 @@ torch::Tensor coordinate_waves(std::span<const double> places, const torch::Tens
   const auto coordinates = static_cast<std::int64_t>(places.size());
   torch::Tensor waves = torch::empty({coordinates, 2 * wave_frequencies}, torch::kFloat64);
   double* to = waves.data_ptr<double>();
-  for (const double coordinate : places) {
+  for (const double coordinate : places)
     for (int k = 0; k < wave_frequencies; ++k) {
       const double base = 1e-4F, frequency = static_cast<float>(std::pow(base, 2.0 * k / wave_frequencies));
       *to++ = std::sin(coordinate * frequency);
       *to++ = std::cos(coordinate * frequency);
     }
-  }
   return waves.view({coordinates / 2, 4 * wave_frequencies}).to(options);
 }
 

@@ -10,6 +10,9 @@
 namespace opshap::operators {
 
 enum class Activation { gelu, relu, tanh, silu };
+/// In place when nothing is kept for a gradient. GELU is the one with erf.
+torch::Tensor activated(const torch::Tensor& x, Activation activation);
+
 /// What of its input a block adds to a sum inside it: nothing, all, a matrix times it, or a factor for each channel.
 enum class Skip { none, identity, linear, soft_gating };
 /// Over the points of each field and channel; over points and channels of each field; by numbers of a training.
@@ -28,8 +31,8 @@ struct BlockOptions {
   bool operator==(const BlockOptions&) const = default;
 };
 
-/// The perceptron that an operator applies at each point, as its lifting or its projection or in a block: two layers, or
-/// the first alone where the second is not defined. Weights are [Cout, Cin, 1], biases [Cout].
+/// The perceptron that an operator applies at each point, as its lifting or its projection or in a block: two layers,
+/// or the first alone where the second is not defined. Weights are [Cout, Cin, 1], biases [Cout].
 struct ChannelPerceptron {
   torch::Tensor weight0, bias0, weight1, bias1;
 
@@ -61,7 +64,8 @@ torch::Tensor perceptron(const torch::Tensor& x, const torch::Tensor& weight0, c
                          const torch::Tensor& weight1, const torch::Tensor& bias1,
                          Activation activation = Activation::gelu);
 
-/// A block by its options: σ(n₂(z)) with z = W₁·gelu(W₀·y + b₀) + b₁ + V·x and y = σ(n₁(spectral) + W·x). x is [points, B, C], or [.., C] where n₁ and n₂ do not need whole fields. The last block leaves out σ of y and of z.
+/// A block by its options: σ(n₂(z)) with z = W₁·gelu(W₀·y + b₀) + b₁ + V·x and y = σ(n₁(spectral) + W·x). x is
+/// [points, B, C], or [.., C] where n₁ and n₂ do not need whole fields. The last block leaves out σ of y and of z.
 /// Without a channel MLP z is y. `spectral` is overwritten.
 torch::Tensor block_with(const BlockOptions& options, const torch::Tensor& spectral, const torch::Tensor& x,
                          const BlockWeights& weights, bool last);

@@ -16,6 +16,7 @@
 #include "operators/grid_padding.hpp"
 #include "operators/layers.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
 #include "operators/stencil.hpp"
 
@@ -44,11 +45,27 @@ struct LocalNoConfig {
 
   bool knows_places() const { return positional_embedding == "grid"; }
 
-  /// Throws what the reader throws where the values do not go together.
-  void check(const ConfigReader& reader) const {
-    const auto any = [](const std::vector<bool>& layers) {
-      return std::find(layers.begin(), layers.end(), true) != layers.end();
-    };
+  static LocalNoConfig parse(const networks::NetworkConfig& json) {
+    ConfigReader reader(json);
+    reader.choice("model", "local_no", {"local_no"});
+    LocalNoConfig config;
+    read_sizes(reader, config, 1);
+    config.domain_padding = read_padding(reader, "domain_padding", plane_axes);
+    config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
+    config.positional_embedding =
+        reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
+    config.inverse_shift = read_inverse_shift(reader, config.inverse_shift);
+    config.read_local_branches(reader);
+    return config;
+  }
+
+  /// The last keys. Throws what the reader throws where the values do not go together.
+  void read_local_branches(ConfigReader& reader) {
+    default_in_shape = reader.per_axis("default_in_shape", {}, {.least = 1, .most = most_points});
+    disco_layers = reader.truth_per_layer("disco_layers", true, n_layers);
+    diff_layers = reader.truth_per_layer("diff_layers", true, n_layers);
+    reader.finish();
+    const auto any = [](const std::vector<bool>& layers) { return std::ranges::count(layers, true) > 0; };
     if (n_modes.size() != plane_axes)
       reader.reject(message("modes for ", n_modes.size(), " axes"), "LocalNO has two axes");
     if ((any(disco_layers) || any(diff_layers)) && default_in_shape.empty())
@@ -64,28 +81,6 @@ struct LocalNoConfig {
       reader.reject(shape,
                     "is no power of two; the reference's DISCO filter consists of rounding errors, which are known "
                     "for powers of two alone");
-  }
-
-  static LocalNoConfig parse(const networks::NetworkConfig& json) {
-    ConfigReader reader(json);
-    reader.choice("model", "local_no", {"local_no"});
-    LocalNoConfig config;
-    read_sizes(reader, config, 1);
-    config.domain_padding = read_padding(reader, "domain_padding", plane_axes);
-    config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
-    config.positional_embedding =
-        reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
-    config.inverse_shift = read_inverse_shift(reader, config.inverse_shift);
-    config.read_local_branches(reader);
-    return config;
-  }
-
-  void read_local_branches(ConfigReader& reader) {
-    default_in_shape = reader.per_axis("default_in_shape", {}, {.least = 1, .most = most_points});
-    disco_layers = reader.truth_per_layer("disco_layers", true, n_layers);
-    diff_layers = reader.truth_per_layer("diff_layers", true, n_layers);
-    reader.finish();
-    check(reader);
   }
 
   operator networks::NetworkConfig() const {
@@ -227,7 +222,7 @@ class LocalNo final : public Network {
 
  private:
   GridPadding padding_on(const Domain& domain) const {
-    return {domain, {.fraction = config_.domain_padding, .both_sides = config_.domain_padding_mode == "symmetric"}};
+    return {domain, config_.domain_padding, config_.domain_padding_mode == "symmetric"};
   }
   std::shared_ptr<const FourierBasis> basis_on(const GridPadding& padding) const {
     return fourier_basis(padding.padded(), config_.n_modes, options(), config_.inverse_shift);
@@ -290,19 +285,12 @@ class LocalNo final : public Network {
   ChannelPerceptron lifting_, projection_;
 };
 
-class LocalNoArchitecture final : public Architecture {
+class LocalNoArchitecture final : public ArchitectureOf<LocalNo, LocalNoConfig> {
  public:
   std::vector<int> dimensions() const override { return {plane_axes}; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<LocalNo>(LocalNoConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  LocalNoConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"modes", "width", "layers", "padding", "default_in_shape"});
     LocalNoConfig config;
     fit_sizes(reader, config, spaces, plane_axes, 1);

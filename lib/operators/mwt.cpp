@@ -14,7 +14,9 @@
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
 #include "operators/config_reader.hpp"
+#include "operators/layers.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
 
 namespace opshap::operators {
@@ -160,12 +162,6 @@ std::shared_ptr<const DyadicGrid> dyadic_grid(std::int64_t points, int alpha, co
   return grid;
 }
 
-/// max(0, x); in place when nothing is kept for a gradient.
-Tensor activated_by_relu(const Tensor& x) {
-  Tensor y = x;
-  return c10::GradMode::is_enabled() ? torch::relu(x) : torch::relu_(y);
-}
-
 /// sum + a·b, batch by batch; in place when nothing is kept for a gradient.
 Tensor plus_products(Tensor sum, const Tensor& a, const Tensor& b) {
   return c10::GradMode::is_enabled() ? torch::baddbmm(sum, a, b) : sum.baddbmm_(a, b);
@@ -253,7 +249,7 @@ class Mwt final : public Network {
   Tensor states(const Tensor& fields, const DyadicGrid& grid, std::optional<std::int64_t> point) const {
     Tensor x = lift(fields, grid);
     for (std::size_t index = 0; index < blocks_.size(); ++index) {
-      if (index > 0) x = activated_by_relu(x);
+      if (index > 0) x = activated(x, Activation::relu);
       x = block(x, blocks_[index], grid, index + 1 == blocks_.size() ? point : std::nullopt);
     }
     return x;
@@ -324,7 +320,7 @@ class Mwt final : public Network {
     const std::int64_t k = config_.k, c = config_.c, points = x.size(1), batch = x.size(2);
     const Tensor rows = x.permute({1, 2, 0, 3}).reshape({points * batch, k * c}),
                  weight = head0_.weight.view({head_width, c, k}).transpose(1, 2).reshape({head_width, k * c});
-    const Tensor hidden = activated_by_relu(torch::addmm(head0_.bias, rows, weight.t()));
+    const Tensor hidden = activated(torch::addmm(head0_.bias, rows, weight.t()), Activation::relu);
     return torch::addmm(head1_.bias, hidden, head1_.weight.t()).view({points, batch, config_.out_channels});
   }
 
@@ -365,18 +361,11 @@ MwtConfig::operator networks::NetworkConfig() const {
   return {object.dump()};
 }
 
-class MwtArchitecture final : public Architecture {
+class MwtArchitecture final : public ArchitectureOf<Mwt, MwtConfig> {
  public:
   std::vector<int> dimensions() const override { return {1}; }
 
-  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
-                                const torch::TensorOptions& options) const override {
-    return std::make_unique<Mwt>(MwtConfig::parse(config), options);
-  }
-
-  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
-                                 networks::NetworkSpaces spaces) const override {
-    ConfigReader reader(settings);
+  MwtConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"c", "k", "alpha", "n_cz"});
     MwtConfig config{.in_channels = spaces.in_channels, .out_channels = spaces.out_channels};
     read_sizes(reader, config);

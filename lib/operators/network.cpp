@@ -12,6 +12,7 @@
 #include "operators/fno_coalitions.hpp"
 #include "operators/layers.hpp"
 #include "operators/spectral_convolution.hpp"
+#include "operators/tiles.hpp"
 
 namespace opshap::operators {
 
@@ -101,29 +102,19 @@ std::int64_t cached_batch(const Network& network, const Domain& domain) {
   return std::clamp<std::int64_t>((on_cpu ? core_cache : gpu_share) / bytes, 1, on_cpu ? 512 : 65536);
 }
 
-namespace {
-
-template <typename T>
-void gather(const FieldBatch& fields, std::int64_t first, std::int64_t count, T* to) {
-  const std::int64_t points = fields.domain.points(), channels = fields.channels;
-  for (std::int64_t b = 0; b < count; ++b) {
-    const double* from = fields.field(first + b).data();
-    for (std::int64_t c = 0; c < channels; ++c)
-      for (std::int64_t p = 0; p < points; ++p)
-        to[(p * count + b) * channels + c] = static_cast<T>(from[c * points + p]);
-  }
-}
-
-}  // namespace
-
 torch::Tensor to_tensor(const FieldBatch& fields, std::int64_t first, std::int64_t count,
                         const torch::TensorOptions& options) {
-  torch::Tensor tensor = torch::empty({fields.domain.points(), count, fields.channels}, options.device(torch::kCPU));
-  if (tensor.scalar_type() == torch::kFloat32) {
-    gather(fields, first, count, tensor.data_ptr<float>());
-  } else {
-    gather(fields, first, count, tensor.data_ptr<double>());
-  }
+  const std::int64_t points = fields.domain.points(), channels = fields.channels;
+  torch::Tensor tensor = torch::empty({points, count, channels}, options.device(torch::kCPU));
+  with_type(tensor, [&]<typename T>() {
+    T* const to = tensor.data_ptr<T>();
+    for (std::int64_t b = 0; b < count; ++b) {
+      const double* from = fields.field(first + b).data();
+      for (std::int64_t c = 0; c < channels; ++c)
+        for (std::int64_t p = 0; p < points; ++p)
+          to[(p * count + b) * channels + c] = static_cast<T>(from[c * points + p]);
+    }
+  });
   return tensor.to(options.device());
 }
 

@@ -33,12 +33,6 @@ std::string size_text(const std::vector<std::int64_t>& sizes, std::size_t first,
   return text;
 }
 
-/// Points per axis; a mesh is one axis.
-std::vector<std::int64_t> sizes_of(const Domain& domain) {
-  if (!domain.is_grid()) return {domain.points()};
-  return {domain.shape().begin(), domain.shape().end()};
-}
-
 std::vector<double> numbers_of(const data::StoredTensor& stored, const std::string& name, const std::string& who) {
   require<DataError>(stored.dtype == "F32" || stored.dtype == "F64", "weights: ", name, "=", stored.dtype, " (", who,
                      " needs real numbers there). Export the model again.");
@@ -86,7 +80,7 @@ Normaliser take(const Side& side, const ordered_json& said, data::Safetensors& c
 template <typename Map>
 FieldBatch mapped(FieldBatch fields, const Normaliser& by, const Map& map) {
   const std::int64_t points = fields.domain.points();
-  for (int channel = 0; channel < fields.channels; ++channel) {
+  for (int channel = 0; channel < fields.channels; ++channel)
     for (std::int64_t point = 0; point < points; ++point) {
       const double mean = by.mean_at(fields.domain, channel, point), scale = by.scale_at(fields.domain, channel, point);
       for (std::int64_t index = 0; index < fields.batch; ++index) {
@@ -94,7 +88,6 @@ FieldBatch mapped(FieldBatch fields, const Normaliser& by, const Map& map) {
         value = map(value, mean, scale);
       }
     }
-  }
   return fields;
 }
 
@@ -243,6 +236,11 @@ void require_possible(const Normaliser& normaliser, int axes, int channels, cons
 }
 
 }  // namespace
+
+std::vector<std::int64_t> sizes_of(const Domain& domain) {
+  if (!domain.is_grid()) return {domain.points()};
+  return {domain.shape().begin(), domain.shape().end()};
+}
 
 bool Normaliser::per_point() const {
   return std::ranges::any_of(shape | std::views::drop(axes_before), [](std::int64_t size) { return size > 1; });

@@ -13,6 +13,9 @@
 
 namespace opshap::operators {
 
+/// Points per axis; a mesh is one axis.
+std::vector<std::int64_t> sizes_of(const Domain& domain);
+
 /// A mean and a standard deviation for each channel, for each point, or for all numbers of a field: neuraloperator's
 /// UnitGaussianNormalizer.
 ///

@@ -24,18 +24,14 @@ struct Factors {
   std::map<int, Tensor> of_axis;
 };
 
-/// Σ_r tensor[.., r, ..]·factor[i, r] at this axis.
-Tensor mode_product(const Tensor& tensor, const Tensor& factor, std::int64_t axis) {
-  return torch::tensordot(tensor, factor, {axis}, {1}).movedim(-1, axis);
-}
-
 /// Tucker: the core in the bases that the factors [size, rank] are. CP: Σ_r scale_r · Π factor[i, r]. Tensor train: the
 /// matrix product of the factors [rank, size, next rank].
 Tensor expanded(const Factors& factors) {
-  Tensor whole;
-  if (factors.core.defined()) {
-    whole = factors.core;
-    for (const auto& [axis, factor] : factors.of_axis) whole = mode_product(whole, factor, axis);
+  Tensor whole = factors.core;
+  if (whole.defined()) {
+    // Σ_r whole[.., r, ..]·factor[i, r] at each axis.
+    for (const auto& [axis, factor] : factors.of_axis)
+      whole = torch::tensordot(whole, factor, {axis}, {1}).movedim(-1, axis);
     return whole;
   }
   if (factors.scales.defined()) {
@@ -51,6 +47,16 @@ Tensor expanded(const Factors& factors) {
   std::vector<std::int64_t> shape;
   for (const auto& [axis, factor] : factors.of_axis) shape.push_back(factor.size(factors.scales.defined() ? 0 : 1));
   return whole.reshape(shape);
+}
+
+/// 2π·k·p/N with the product reduced modulo N first, so that the angle keeps all its digits.
+double angle(std::int64_t frequency, std::int64_t point, double period) {
+  return 2 * std::numbers::pi * std::fmod(static_cast<double>(frequency * point), period) / period;
+}
+
+AxisQuadrature rule_of(std::size_t axis, std::int64_t points, const std::vector<AxisQuadrature>& quadrature) {
+  if (!quadrature.empty()) return quadrature[axis];
+  return {.weights = std::vector<double>(static_cast<std::size_t>(points), 1), .period = static_cast<double>(points)};
 }
 
 }  // namespace
@@ -78,20 +84,6 @@ void expand_factors(data::Safetensors& content, const std::string& who) {
     }
   }
 }
-
-namespace {
-
-/// 2π·k·p/N with the product reduced modulo N first, so that the angle keeps all its digits.
-double angle(std::int64_t frequency, std::int64_t point, double period) {
-  return 2 * std::numbers::pi * std::fmod(static_cast<double>(frequency * point), period) / period;
-}
-
-AxisQuadrature rule_of(std::size_t axis, std::int64_t points, const std::vector<AxisQuadrature>& quadrature) {
-  if (!quadrature.empty()) return quadrature[axis];
-  return {.weights = std::vector<double>(static_cast<std::size_t>(points), 1), .period = static_cast<double>(points)};
-}
-
-}  // namespace
 
 FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
                            const torch::TensorOptions& options, InverseShift shift,
@@ -139,7 +131,7 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
   inverse = torch::zeros({2 * points, 2 * rows_}, torch::kFloat64);
   auto ahead = forward.accessor<double, 2>();
   auto behind = inverse.accessor<double, 2>();
-  for (std::int64_t row = 0; row < rows_; ++row) {
+  for (std::int64_t row = 0; row < rows_; ++row)
     for (std::int64_t point = 0; point < points; ++point) {
       const double theta = angle(row - zero, point, first_period);
       const double back = angle(row - zero - lower, point, first_period);
@@ -152,7 +144,6 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
       behind[point_re][im] = -std::sin(back);
       behind[point_im][re] = std::sin(back);
     }
-  }
   first_forward_ = forward.to(options);
   first_inverse_ = inverse.to(options);
 }

@@ -167,7 +167,7 @@ class Tiles {
   template <typename Work>
   void for_each(const Work& work) const {
     const auto& [from, to] = boxes_;
-    for (std::int64_t line = to.first_line; line < to.first_line + to.lines; ++line) {
+    for (std::int64_t line = to.first_line; line < to.first_line + to.lines; ++line)
       for (std::int64_t point = to.first; point < to.end();) {
         const bool before = from.holds_line(line) && point < from.first,
                    inside = from.holds_line(line) && !before && point < from.end();
@@ -181,7 +181,6 @@ class Tiles {
                   .from = inside ? from.row(line, point, batch_) : -1});
         point += points;
       }
-    }
   }
 
  private:
@@ -194,8 +193,8 @@ struct BlockRun {
   torch::Tensor analysis, synthesis;  ///< of the basis along lines
   BlockBoxes boxes;
   std::int64_t batch;
-  bool last;  ///< without the activation at the end and the transform
-  bool keep;  ///< what its reverse pass needs
+  bool last = false;  ///< without the activation at the end and the transform
+  bool keep = false;  ///< what its reverse pass needs
 
   /// Zeros for the transforms of the lines in `to`, [to.lines, 2·columns, B, width].
   torch::Tensor new_lines(const torch::Tensor& like, std::int64_t width) const {
@@ -213,8 +212,8 @@ struct BlockRun {
   }
 };
 
-/// The products with the Fourier basis along the lines of a fused block, a tile at a time, for `width` channels. `lines`
-/// are the coefficients of all lines in the output's box.
+/// The products with the Fourier basis along the lines of a fused block, a tile at a time, for `width` channels.
+/// `lines` are the coefficients of all lines in the output's box.
 template <typename T>
 class LineTransform {
  public:
@@ -229,8 +228,8 @@ class LineTransform {
   void reverse_synthesise(const Tile& tile, const T* values, T* lines) const {
     multiply(kernels_, synthesis(tile).transposed(), values, numbers(), lines + line(tile), true);
   }
-  /// The end of a block that is not the last: the values become their GELU, whose slopes are kept where the reverse pass
-  /// needs them, and what they give is added to their line's coefficients.
+  /// The end of a block that is not the last: the values become their GELU, whose slopes are kept where the reverse
+  /// pass needs them, and what they give is added to their line's coefficients.
   void activate_and_analyse(const Tile& tile, T* values, T* slopes, T* lines) const {
     if (run_.keep) {
       kernels_.gelu_and_slope(values, values, slopes + tile.to * width_, tile.rows * width_);

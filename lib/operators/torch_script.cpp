@@ -14,6 +14,7 @@
 #include <numbers>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "core/checksum.hpp"
@@ -26,101 +27,27 @@ namespace opshap::operators {
 
 using torch::Tensor;
 using Shape = std::vector<std::int64_t>;
+namespace fs = std::filesystem;
 
 namespace {
 
 constexpr int most_script_channels = 4096;
 constexpr std::int64_t few_channels = 8;
 
-/// One kind of fields that a model may take, and the grid to try it on.
-struct Candidate {
-  int dimension;
-  std::int64_t channels;
-  Shape shape;
-};
+/// The extra file of an archive, which says what fields its model takes.
+constexpr const char* spaces_file = "opshap.json";
 
-/// The kinds of fields that an array may be, as `opshap attribute` takes arrays.
-std::vector<Candidate> candidates_of(const Shape& input) {
-  if (input.size() == 1) return {{1, 1, input}};
-  if (input.size() == 2) return {{1, input[0], {input[1]}}, {2, 1, input}};
-  if (input.size() == 3) return {{2, input[0], {input[1], input[2]}}, {1, input[1], {input[2]}}};
-  if (input.size() == 4) return {{2, input[1], {input[2], input[3]}}};
-  return {};
-}
-
-/// The same for a batch of fields without an axis of channels.
-std::vector<Candidate> candidates_without_channels(const Shape& input) {
-  if (input.size() == 2) return {{1, 1, {input[1]}}};
-  if (input.size() == 3) return {{2, 1, {input[1], input[2]}}};
-  return {};
-}
-
-/// Few channels, and those that the sizes of parameters suggest: a first layer often gets the coordinates too.
-std::vector<Candidate> usual_candidates(const ScriptModel& model, const SaidSpaces& said) {
-  std::set<std::int64_t> channels;
-  for (std::int64_t count = 1; count <= few_channels; ++count) channels.insert(count);
-  for (const std::int64_t size : model.parameter_sizes())
-    for (std::int64_t coordinates = 0; coordinates <= 2; ++coordinates)
-      if (size > coordinates && size <= most_script_channels) channels.insert(size - coordinates);
-  if (said.in_channels > 0) channels = {said.in_channels};
-  std::vector<Candidate> all;
-  for (const int dimension : {1, 2})
-    for (const std::int64_t count : channels) {
-      const Shape usual(static_cast<std::size_t>(dimension), dimension == 1 ? 64 : 32);
-      all.push_back({dimension, count, static_cast<int>(said.shape.size()) == dimension ? said.shape : usual});
-    }
-  return all;
-}
-
-/// What a model makes of candidates.
-struct Trial {
-  std::vector<ScriptSpaces> in_batches, one_at_a_time;  ///< those that it takes
-  std::string failure;                                  ///< the last one
-
-  Trial(const ScriptModel& model, const SaidSpaces& said, const std::vector<Candidate>& candidates) {
-    for (const Candidate& each : candidates) {
-      if (each.channels > most_script_channels || (said.dimension > 0 && said.dimension != each.dimension) ||
-          (said.in_channels > 0 && said.in_channels != each.channels))
-        continue;
-      const auto ask = [&](std::int64_t batch) {
-        return model.ask(smooth_field(each.shape, batch, each.channels, model.options()));
-      };
-      const ScriptModel::Answer one = ask(1);
-      if (!one.failure.empty()) {
-        failure = one.failure;
-        continue;
-      }
-      ScriptSpaces spaces{.dimension = each.dimension,
-                          .in_channels = static_cast<int>(each.channels),
-                          .out_channels = static_cast<int>(one.output.size(1)),
-                          .shape = each.shape};
-      const auto same = [&](std::int64_t batch) {
-        const ScriptModel::Answer several = ask(batch);
-        return several.failure.empty() && several.output.size(1) == one.output.size(1);
-      };
-      spaces.one_at_a_time = !(same(2) && same(3));
-      (spaces.one_at_a_time ? one_at_a_time : in_batches).push_back(std::move(spaces));
-    }
-  }
-};
-
-}  // namespace
-
+/// What an error of a foreign module says before its traceback, C++'s or its own: the last line that has words.
 std::string last_words(const std::string& text) {
-  std::string last, line;
   // LibTorch's own traceback comes after what it has to say.
-  const std::string said = text.substr(0, text.find("\nException raised from "));
-  for (const char c : said + '\n') {
-    if (c != '\n') {
-      line += c;
-      continue;
-    }
+  std::istringstream lines(text.substr(0, text.find("\nException raised from ")));
+  std::string last;
+  for (std::string line; std::getline(lines, line);)
     if (line.find_first_not_of(" ~^<-") != std::string::npos) last = line;
-    line.clear();
-  }
   return last;
 }
 
+/// A field of few waves, the same function on every grid: [batch, channels, shape...]. The fields of a batch are equal.
 Tensor smooth_field(const Shape& shape, std::int64_t batch, std::int64_t channels,
                     const torch::TensorOptions& options) {
   Shape sizes = {batch, channels};
@@ -135,37 +62,56 @@ Tensor smooth_field(const Shape& shape, std::int64_t batch, std::int64_t channel
   return field.to(options);
 }
 
-ScriptModel::Answer ScriptModel::ask(const Tensor& input) const {
-  try {
-    const torch::jit::IValue value = module_.get_method("forward")({input});
-    if (!value.isTensor()) return {.failure = "its answer is no tensor"};
-    const Tensor output = value.toTensor();
-    const bool fits = output.dim() == input.dim() && output.size(0) == input.size(0) && output.size(1) >= 1 &&
-                      output.sizes().slice(2) == input.sizes().slice(2) && output.is_floating_point();
-    if (!fits) return {.failure = message("its answer to ", input.sizes(), " is ", output.sizes())};
-    return {.output = output.to(options_)};
-  } catch (const std::exception& failure) {
-    const std::string words = last_words(failure.what());
-    if (words.find("memory") != std::string::npos) throw;
-    return {.failure = words};
+/// The module of a TorchScript archive as a function of tensors, in one precision.
+class ScriptModel {
+ public:
+  ScriptModel(torch::jit::Module module, const torch::TensorOptions& options)
+      : module_(std::move(module)), options_(options) {}
+
+  struct Answer {
+    Tensor output;
+    std::string failure;  ///< empty where the output is a field on the input's grid
+  };
+  /// [B, Cin, points...] to [B, Cout, points...]. Memory that is not there is no failure of the model: that is thrown.
+  Answer ask(const Tensor& input) const {
+    try {
+      const torch::jit::IValue value = module_.get_method("forward")({input});
+      if (!value.isTensor()) return {.failure = "its answer is no tensor"};
+      const Tensor output = value.toTensor();
+      const bool fits = output.dim() == input.dim() && output.size(0) == input.size(0) && output.size(1) >= 1 &&
+                        output.sizes().slice(2) == input.sizes().slice(2) && output.is_floating_point();
+      if (!fits) return {.failure = message("its answer to ", input.sizes(), " is ", output.sizes())};
+      return {.output = output.to(options_)};
+    } catch (const std::exception& failure) {
+      const std::string words = last_words(failure.what());
+      if (words.find("memory") != std::string::npos) throw;
+      return {.failure = words};
+    }
   }
-}
 
-Shape ScriptModel::parameter_sizes() const {
-  std::set<std::int64_t> sizes;
-  for (const Tensor& parameter : parameters())
-    for (const std::int64_t size : parameter.sizes()) sizes.insert(size);
-  return {sizes.begin(), sizes.end()};
-}
+  const torch::TensorOptions& options() const { return options_; }
+  std::vector<Tensor> parameters() const {
+    std::vector<Tensor> all;
+    for (const Tensor& parameter : module_.parameters()) all.push_back(parameter);
+    return all;
+  }
 
-std::vector<Tensor> ScriptModel::parameters() const {
-  std::vector<Tensor> all;
-  for (const Tensor& parameter : module_.parameters()) all.push_back(parameter);
-  return all;
-}
+ private:
+  torch::jit::Module module_;
+  torch::TensorOptions options_;
+};
 
-SaidSpaces said_spaces(const std::string& text, const std::string& who) {
-  SaidSpaces said;
+/// The fields that a model takes; or what an archive says of them in its extra file, 0 and empty where it is silent.
+struct ScriptSpaces {
+  int dimension = 0, in_channels = 0, out_channels = 0;
+  bool mesh = false;           ///< fields are [B, C, N] on the points of a mesh
+  bool one_at_a_time = false;  ///< it takes batches of one alone
+  Shape shape = {};            ///< of the grid that it was tried on, or of one that it takes
+};
+
+/// The text of the extra file, {"dimension": 1, "in_channels": 2}. Throws DataError naming the key that does not fit.
+ScriptSpaces said_spaces(const std::string& text, const std::string& who) {
+  ScriptSpaces said;
   if (text.empty()) return said;
   const auto json = nlohmann::json::parse(text, nullptr, false);
   const auto is_count = [](const nlohmann::json& value, std::int64_t most) {
@@ -192,11 +138,90 @@ SaidSpaces said_spaces(const std::string& text, const std::string& who) {
   return said;
 }
 
-ScriptSpaces found_spaces(const ScriptModel& model, const SaidSpaces& said, const Shape& input,
+/// One kind of fields that a model may take, and the grid to try it on.
+struct Candidate {
+  int dimension;
+  std::int64_t channels;
+  Shape shape;
+};
+
+/// The kinds of fields that an array may be, as `opshap attribute` takes arrays.
+std::vector<Candidate> candidates_of(const Shape& input) {
+  if (input.size() == 1) return {{1, 1, input}};
+  if (input.size() == 2) return {{1, input[0], {input[1]}}, {2, 1, input}};
+  if (input.size() == 3) return {{2, input[0], {input[1], input[2]}}, {1, input[1], {input[2]}}};
+  if (input.size() == 4) return {{2, input[1], {input[2], input[3]}}};
+  return {};
+}
+
+/// The same for a batch of fields without an axis of channels.
+std::vector<Candidate> candidates_without_channels(const Shape& input) {
+  if (input.size() == 2) return {{1, 1, {input[1]}}};
+  if (input.size() == 3) return {{2, 1, {input[1], input[2]}}};
+  return {};
+}
+
+/// Few channels, and those that the sizes of parameters suggest: a first layer often gets the coordinates too.
+std::vector<Candidate> usual_candidates(const ScriptModel& model, const ScriptSpaces& said) {
+  std::set<std::int64_t> channels;
+  for (std::int64_t count = 1; count <= few_channels; ++count) channels.insert(count);
+  for (const Tensor& parameter : model.parameters())
+    for (const std::int64_t size : parameter.sizes())
+      for (std::int64_t coordinates = 0; coordinates <= 2; ++coordinates)
+        if (size > coordinates && size <= most_script_channels) channels.insert(size - coordinates);
+  if (said.in_channels > 0) channels = {said.in_channels};
+  std::vector<Candidate> all;
+  for (const int dimension : {1, 2})
+    for (const std::int64_t count : channels) {
+      const Shape usual(static_cast<std::size_t>(dimension), dimension == 1 ? 64 : 32);
+      all.push_back({dimension, count, static_cast<int>(said.shape.size()) == dimension ? said.shape : usual});
+    }
+  return all;
+}
+
+/// What a model makes of candidates.
+struct Trial {
+  std::vector<ScriptSpaces> in_batches, one_at_a_time;  ///< those that it takes
+  std::string failure;                                  ///< the last one
+
+  Trial(const ScriptModel& model, const ScriptSpaces& said, const std::vector<Candidate>& candidates) {
+    for (const Candidate& each : candidates) {
+      if (each.channels > most_script_channels || (said.dimension > 0 && said.dimension != each.dimension) ||
+          (said.in_channels > 0 && said.in_channels != each.channels))
+        continue;
+      const auto ask = [&](std::int64_t batch) {
+        return model.ask(smooth_field(each.shape, batch, each.channels, model.options()));
+      };
+      const ScriptModel::Answer one = ask(1);
+      if (!one.failure.empty()) {
+        failure = one.failure;
+        continue;
+      }
+      ScriptSpaces spaces{.dimension = each.dimension,
+                          .in_channels = static_cast<int>(each.channels),
+                          .out_channels = static_cast<int>(one.output.size(1)),
+                          .shape = each.shape};
+      const auto same = [&](std::int64_t batch) {
+        const ScriptModel::Answer several = ask(batch);
+        return several.failure.empty() && several.output.size(1) == one.output.size(1);
+      };
+      spaces.one_at_a_time = !(same(2) && same(3));
+      (spaces.one_at_a_time ? one_at_a_time : in_batches).push_back(std::move(spaces));
+    }
+  }
+};
+
+/// The fields that the model takes, found by asking it.
+///
+/// `input` is the shape of an array that the user wants to give it, or empty: [n], [C, n], [nx, ny], [C, nx, ny], or a
+/// batch of such. It decides the axes, the channels and the grid. Without it one and two axes are tried, with few
+/// channels and with as many as the sizes of its parameters suggest. A model has to answer to batches of one, of two
+/// and of three: an unbatched convolution in the plane takes a batch of one line for a channel, but not all three. A
+/// model that takes batches of one alone is asked field by field. Throws DataError where it takes no field, or several
+/// kinds.
+ScriptSpaces found_spaces(const ScriptModel& model, const ScriptSpaces& said, const Shape& input,
                           const std::string& who) {
-  if (said.mesh)  // it may take one number of points only, so nothing can be tried
-    return {
-        .dimension = said.dimension, .in_channels = said.in_channels, .out_channels = said.out_channels, .mesh = true};
+  if (said.mesh) return said;  // it may take one number of points only, so nothing can be tried
   const torch::NoGradGuard no_grad;
   // Batches tell more than the input does: a model of planes takes a line as a plane of one row, one at a time. Another
   // input than the model takes is refused later, by what it takes.
@@ -234,10 +259,6 @@ ScriptSpaces found_spaces(const ScriptModel& model, const SaidSpaces& said, cons
   return taken.front();
 }
 
-namespace fs = std::filesystem;
-
-namespace {
-
 class JitNetwork final : public ScriptNetwork {
  public:
   JitNetwork(const fs::path& path, ScriptModel model, ScriptSpaces spaces)
@@ -268,12 +289,8 @@ class JitNetwork final : public ScriptNetwork {
     require(domain.is_grid() != spaces_.mesh, describe(), ": domain=", domain.describe(), " (the model works on ",
             spaces_.mesh ? "meshes" : "grids", "). Give a field on one",
             spaces_.mesh ? " by --mesh." : message(", or write \"mesh\": true into the archive's ", spaces_file, "."));
-    std::vector<std::int64_t> sizes = {fields.size(1), fields.size(2)};
-    if (spaces_.mesh) {
-      sizes.push_back(domain.points());
-    } else {
-      sizes.insert(sizes.end(), domain.shape().begin(), domain.shape().end());
-    }
+    Shape sizes = sizes_of(domain);
+    sizes.insert(sizes.begin(), {fields.size(1), fields.size(2)});
     const Tensor input = fields.permute({1, 2, 0}).reshape(sizes);
     std::vector<Tensor> outputs;
     const std::int64_t together = spaces_.one_at_a_time ? 1 : input.size(0);
@@ -426,7 +443,7 @@ bool is_double(const Tensor& tensor) {
 }
 
 /// The model in the precision that was asked for, or in the one that it was written in where that is wider.
-std::unique_ptr<ScriptNetwork> network_of(const fs::path& path, torch::jit::Module module, const SaidSpaces& said,
+std::unique_ptr<ScriptNetwork> network_of(const fs::path& path, torch::jit::Module module, const ScriptSpaces& said,
                                           const torch::TensorOptions& options, const std::vector<std::int64_t>& input) {
   const std::string who = path.string();
   const std::vector<Tensor> all = floating_tensors(module);

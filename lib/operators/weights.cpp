@@ -104,16 +104,6 @@ void check_fit(const Network& network, const StoredParameters& stored, const std
                      "). Correct the config, or export the model again.");
 }
 
-Domain stored_domain(const std::string& text, const std::string& file) {
-  return data::domain_from_json(nlohmann::ordered_json::parse(text, nullptr, false), message("weights: file=", file));
-}
-
-void set_parameter(Parameter& parameter, const data::StoredTensor& stored, const std::string& who) {
-  parameter.value.copy_(stored_values(stored));
-  require<DataError>(torch::isfinite(parameter.value).all().item<bool>(), "weights: ", parameter.name, " (", who,
-                     " has values there that are NaN or infinite). Train or export the model again.");
-}
-
 void check_constant(const Constant& constant, const data::StoredTensor& stored, const std::string& who) {
   // The reference computes its constants in float64 to about 1e-8 and keeps them in float32.
   constexpr double accuracy = 1e-6;
@@ -122,6 +112,53 @@ void check_constant(const Constant& constant, const data::StoredTensor& stored, 
   require<DataError>(found.sizes() == expected.sizes() && torch::allclose(found, expected, 0, accuracy),
                      "weights: ", constant.name, "=", data::shape_text(stored.shape), " (", who,
                      " has other values there than its config asks for). Export a model of this config.");
+}
+
+constexpr const char* advice =
+    "Serve it from its own program, which has one line, torch_operator(model, dimension=2).serve(): --operator "
+    "peer:FOLDER";
+
+std::string in_capitals(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+/// The last axis of a transform on the sphere keeps m/2 of m modes, where FNO's keeps m/2 + 1.
+bool is_of_the_sphere(const data::Safetensors& content) {
+  const auto config = content.metadata.find(stored_config_key);
+  if (config == content.metadata.end()) return false;
+  const auto json = nlohmann::json::parse(config->second, nullptr, false);
+  if (!json.is_object() || !json.contains("n_modes") || !json["n_modes"].is_array() || json["n_modes"].size() != 2 ||
+      !json["n_modes"][1].is_number_integer())
+    return false;
+  const auto modes = json["n_modes"][1].get<std::int64_t>();
+  const auto weight = content.tensors.find("fno_blocks.convs.0.weight.tensor");
+  return modes > 0 && modes % 2 == 0 && weight != content.tensors.end() && weight->second.shape.size() >= 4 &&
+         weight->second.shape[3] == modes / 2;
+}
+
+/// Whether it is "fno_blocks.<number>.convs." and more: each block of a UNO is a network of blocks.
+bool has_numbered_blocks(std::string_view name) {
+  constexpr std::string_view blocks = "fno_blocks.";
+  if (!name.starts_with(blocks)) return false;
+  name.remove_prefix(blocks.size());
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  return digits > 0 && name.substr(digits).starts_with(".convs.");
+}
+
+/// "" where it is none of them.
+std::string foreign_model(const data::Safetensors& content) {
+  const auto any = [&](const auto& of_name) {
+    return std::ranges::any_of(content.tensors, [&](const auto& entry) { return of_name(entry.first); });
+  };
+  const auto has = [&](const char* start) {
+    return any([start](const std::string& name) { return name.starts_with(start); });
+  };
+  if (has("horizontal_skips.") || any(has_numbered_blocks)) return "UNO";
+  if (has("attention_layers.")) return "CODANO";
+  if (has("gno.")) return "FNOGNO";
+  if (has("base_model.") && has("residual_model.")) return "UQNO";
+  return is_of_the_sphere(content) ? "SFNO" : "";
 }
 
 }  // namespace
@@ -159,13 +196,18 @@ std::unique_ptr<Network> network_of(data::Safetensors content, const std::string
   check_fit(*make_network(config, options.device(torch::kMeta)), stored, who);
   auto network = make_network(config, options);
   if (const auto domain = content.metadata.find(domain_key); domain != content.metadata.end())
-    network->set_native_domain(stored_domain(domain->second, who));
+    network->set_native_domain(data::domain_from_json(nlohmann::ordered_json::parse(domain->second, nullptr, false),
+                                                      message("weights: file=", who)));
   network->set_normalisation(std::move(normalisation));
   TrainedFor facts;
   for (const auto& [key, value] : content.metadata)
     if (key.starts_with(trained_for_prefix)) facts.emplace(key.substr(trained_for_prefix.size()), value);
   network->set_trained_for(std::move(facts));
-  for (Parameter& parameter : network->parameters()) set_parameter(parameter, *stored.at(parameter.name), who);
+  for (Parameter& parameter : network->parameters()) {
+    parameter.value.copy_(stored_values(*stored.at(parameter.name)));
+    require<DataError>(torch::isfinite(parameter.value).all().item<bool>(), "weights: ", parameter.name, " (", who,
+                       " has values there that are NaN or infinite). Train or export the model again.");
+  }
   for (const Constant& constant : network->constants())
     if (const auto found = stored.find(constant.name); found != stored.end())
       check_constant(constant, *found->second, who);
@@ -262,57 +304,6 @@ void import_weights(const std::filesystem::path& from, const std::optional<netwo
   const auto network = network_of(std::move(content), who, doubles ? torch::kFloat64 : torch::kFloat32);
   data::write_safetensors(to, content_of(*network));
 }
-
-namespace {
-
-constexpr const char* advice =
-    "Serve it from its own program, which has one line, torch_operator(model, dimension=2).serve(): --operator "
-    "peer:FOLDER";
-
-std::string in_capitals(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
-/// The last axis of a transform on the sphere keeps m/2 of m modes, where FNO's keeps m/2 + 1.
-bool is_of_the_sphere(const data::Safetensors& content) {
-  const auto config = content.metadata.find(stored_config_key);
-  if (config == content.metadata.end()) return false;
-  const auto json = nlohmann::json::parse(config->second, nullptr, false);
-  if (!json.is_object() || !json.contains("n_modes") || !json["n_modes"].is_array() || json["n_modes"].size() != 2 ||
-      !json["n_modes"][1].is_number_integer())
-    return false;
-  const auto modes = json["n_modes"][1].get<std::int64_t>();
-  const auto weight = content.tensors.find("fno_blocks.convs.0.weight.tensor");
-  return modes > 0 && modes % 2 == 0 && weight != content.tensors.end() && weight->second.shape.size() >= 4 &&
-         weight->second.shape[3] == modes / 2;
-}
-
-/// Whether it is "fno_blocks.<number>.convs." and more: each block of a UNO is a network of blocks.
-bool has_numbered_blocks(std::string_view name) {
-  constexpr std::string_view blocks = "fno_blocks.";
-  if (!name.starts_with(blocks)) return false;
-  name.remove_prefix(blocks.size());
-  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
-  return digits > 0 && name.substr(digits).starts_with(".convs.");
-}
-
-/// "" where it is none of them.
-std::string foreign_model(const data::Safetensors& content) {
-  const auto any = [&](const auto& of_name) {
-    return std::ranges::any_of(content.tensors, [&](const auto& entry) { return of_name(entry.first); });
-  };
-  const auto has = [&](const char* start) {
-    return any([start](const std::string& name) { return name.starts_with(start); });
-  };
-  if (has("horizontal_skips.") || any(has_numbered_blocks)) return "UNO";
-  if (has("attention_layers.")) return "CODANO";
-  if (has("gno.")) return "FNOGNO";
-  if (has("base_model.") && has("residual_model.")) return "UQNO";
-  return is_of_the_sphere(content) ? "SFNO" : "";
-}
-
-}  // namespace
 
 void refuse_foreign_name(const std::string& name) {
   constexpr std::array<std::string_view, 6> foreign = {"UNO", "SFNO", "CODANO", "FNOGNO", "UQNO", "RNO"};

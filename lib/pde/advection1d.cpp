@@ -35,7 +35,7 @@ Solution Advection1d::solve(const FieldBatch& initial, double time) const {
   if (time == 0) return solution;
 
   // Whole rounds change nothing, and a shift of less than one round loses no digits in the phases.
-  const double extent = initial.domain.axes()[0].extent, shift = std::fmod(number(parameters_, "beta") * time, extent);
+  const double extent = initial.domain.axes()[0].extent, shift = std::fmod(number("beta") * time, extent);
   const Wavenumbers wavenumbers(initial.domain);
   solution.output.values = filtered(initial.domain, initial.values, wavenumbers,
                                     [&](std::size_t k) { return std::polar(1.0, -wavenumbers.x[k] * shift); });

@@ -21,8 +21,8 @@ constexpr double gap = 0.12;
 class AllenCahn1d final : public MadeOfParameters<AllenCahn1d, Evolution> {
  public:
   explicit AllenCahn1d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
-    require_not_negative(name(), parameters_, {"eps"});
-    require_positive(name(), parameters_, {"dt"});
+    require_not_negative({"eps"});
+    require_positive({"dt"});
   }
 
   std::string_view name() const override { return "allen_cahn1d"; }
@@ -48,9 +48,9 @@ class AllenCahn1d final : public MadeOfParameters<AllenCahn1d, Evolution> {
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
 
  private:
-  double eps() const { return number(parameters_, "eps"); }
-  double step() const { return number(parameters_, "dt"); }
-  bool closes() const { return choice(parameters_, "ic.closure") == "fourth_kink"; }
+  double eps() const { return number("eps"); }
+  double step() const { return number("dt"); }
+  bool closes() const { return choice("ic.closure") == "fourth_kink"; }
 };
 
 /// Three positions in [0.1, 0.9] in ascending order, uniform among those with the gap between neighbours.

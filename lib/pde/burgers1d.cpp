@@ -198,8 +198,8 @@ class Watch {
 class Burgers1d final : public MadeOfParameters<Burgers1d, Evolution> {
  public:
   explicit Burgers1d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
-    require_not_negative(name(), parameters_, {"nu"});
-    require_positive(name(), parameters_, {"dt"});
+    require_not_negative({"nu"});
+    require_positive({"dt"});
   }
 
   std::string_view name() const override { return "burgers1d"; }
@@ -226,9 +226,9 @@ class Burgers1d final : public MadeOfParameters<Burgers1d, Evolution> {
   }
 
  private:
-  double viscosity() const { return number(parameters_, "nu"); }
-  double step() const { return number(parameters_, "dt"); }
-  bool adaptive() const { return choice(parameters_, "solver") == "rk45"; }
+  double viscosity() const { return number("nu"); }
+  double step() const { return number("dt"); }
+  bool adaptive() const { return choice("solver") == "rk45"; }
 };
 
 Solution Burgers1d::solve(const FieldBatch& initial, double time) const {

@@ -153,8 +153,8 @@ double largest_around(const FieldBatch& field, std::size_t p) {
 class Darcy2d final : public MadeOfParameters<Darcy2d, Problem> {
  public:
   explicit Darcy2d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
-    require_not_negative(name(), parameters_, {"sigma"});
-    grid_points(name(), parameters_, 4096);
+    require_not_negative({"sigma"});
+    grid_points(4096);
   }
 
   std::string_view name() const override { return "darcy2d"; }
@@ -177,20 +177,19 @@ class Darcy2d final : public MadeOfParameters<Darcy2d, Problem> {
 
  private:
   Domain native() const {
-    const int points = grid_points(name(), parameters_, 4096);
+    const int points = grid_points(4096);
     return Domain::grid({Axis::cells(points), Axis::cells(points)});
   }
-  double forcing() const { return number(parameters_, "f"); }
+  double forcing() const { return number("f"); }
 };
 
 Sample Darcy2d::draw(const Rng& root, std::uint64_t sample) const {
   Rng amplitudes = root.stream(static_cast<std::uint32_t>(Purpose::amplitudes), sample);
   Sample made{FieldBatch::zeros(native(), 1, 1), {}};
   const int points = made.input.domain.shape()[0];
-  const std::vector<double> field = choice(parameters_, "field") == "periodic"
-                                        ? periodic_field(points, amplitudes)
-                                        : field_of_the_fno_paper(points, amplitudes);
-  const double sigma = number(parameters_, "sigma");
+  const std::vector<double> field =
+      choice("field") == "periodic" ? periodic_field(points, amplitudes) : field_of_the_fno_paper(points, amplitudes);
+  const double sigma = number("sigma");
   for (std::size_t p = 0; p < field.size(); ++p) made.input.values[p] = std::exp(sigma * field[p]);
   const double centre = mean(field);
   made.drawn = {{"log_permeability_mean", {sigma * centre}},

@@ -27,9 +27,9 @@ struct Freundlich {
 class DiffusionSorption1d final : public MadeOfParameters<DiffusionSorption1d, Evolution> {
  public:
   explicit DiffusionSorption1d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
-    require_positive(name(), parameters_, {"D", "k_f", "n_f", "rho_s", "phi", "rtol", "atol"});
-    require_not_negative(name(), parameters_, {"c_left"});
-    grid_points(name(), parameters_, most_points);
+    require_positive({"D", "k_f", "n_f", "rho_s", "phi", "rtol", "atol"});
+    require_not_negative({"c_left"});
+    grid_points(most_points);
   }
 
   std::string_view name() const override { return "diffusion_sorption1d"; }
@@ -41,9 +41,7 @@ class DiffusionSorption1d final : public MadeOfParameters<DiffusionSorption1d, E
   }
   ParameterValues quick() const override { return {{"points", 128.0}}; }
 
-  Space input() const override {
-    return {{{"u", "1"}}, Domain::grid({Axis::nodes(grid_points(name(), parameters_, most_points))})};
-  }
+  Space input() const override { return {{{"u", "1"}}, Domain::grid({Axis::nodes(grid_points(most_points))})}; }
   std::vector<Invariant> invariants() const override {
     return {{"content_imbalance", 1e-4, "Use smaller tolerances."},
             {"range_left", 1e-6, "Use smaller tolerances."},
@@ -55,10 +53,7 @@ class DiffusionSorption1d final : public MadeOfParameters<DiffusionSorption1d, E
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
 
  private:
-  Freundlich ground() const {
-    return {number(parameters_, "rho_s") / number(parameters_, "phi") * number(parameters_, "k_f"),
-            number(parameters_, "n_f")};
-  }
+  Freundlich ground() const { return {number("rho_s") / number("phi") * number("k_f"), number("n_f")}; }
 };
 
 /// exp(−x/λ), λ uniform on [0.03, 0.08). The paper says λ is about 0.05.
@@ -87,7 +82,7 @@ Solution DiffusionSorption1d::solve(const FieldBatch& initial, double time) cons
   if (time == 0) return solution;
 
   const Freundlich ground = this->ground();
-  const double width = axis.spacing(), diffusion = number(parameters_, "D"), inflow = number(parameters_, "c_left");
+  const double width = axis.spacing(), diffusion = number("D"), inflow = number("c_left");
   const double over = diffusion / (width * width);
   const std::size_t last = initial.values.size() - 1;
   // y[0] is what has come in, y[j] the concentration at point j; that at the inflow is given.
@@ -119,8 +114,7 @@ Solution DiffusionSorption1d::solve(const FieldBatch& initial, double time) cons
   std::vector<double> y = initial.values;
   y[0] = 0;
   const double before = content(y);
-  solution.steps =
-      integrate_stiff(name(), y, time, {number(parameters_, "rtol"), number(parameters_, "atol")}, rate, jacobian);
+  solution.steps = integrate_stiff(name(), y, time, {number("rtol"), number("atol")}, rate, jacobian);
   const double after = content(y), came = y[0];
   y[0] = inflow;
   const Range range(y);
@@ -136,8 +130,7 @@ Solution DiffusionSorption1d::solve(const FieldBatch& initial, double time) cons
 std::vector<PairLaw> DiffusionSorption1d::pair_laws(const FieldBatch& initial, const FieldBatch& later) const {
   // Fields that fall and bend upwards, as those of draw() do, rise everywhere as time goes on.
   const Range range(later.values);
-  const double rounding = std::ldexp(std::max(1.0, largest(initial.values)), -24),
-               highest = number(parameters_, "c_left");
+  const double rounding = std::ldexp(std::max(1.0, largest(initial.values)), -24), highest = number("c_left");
   double fallen = 0, rise = 0;
   for (std::size_t j = 0; j < later.values.size(); ++j) {
     fallen = std::max(fallen, initial.values[j] - later.values[j]);

@@ -22,9 +22,9 @@ constexpr double blown_up = 10;
 class GrayScott2d final : public MadeOfParameters<GrayScott2d, Evolution> {
  public:
   explicit GrayScott2d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
-    require_positive(name(), parameters_, {"dt", "time"});
-    require_not_negative(name(), parameters_, {"D_u", "D_v", "F", "k"});
-    grid_points(name(), parameters_, 4096);
+    require_positive({"dt", "time"});
+    require_not_negative({"D_u", "D_v", "F", "k"});
+    grid_points(4096);
   }
 
   std::string_view name() const override { return "gray_scott2d"; }
@@ -40,7 +40,7 @@ class GrayScott2d final : public MadeOfParameters<GrayScott2d, Evolution> {
   ParameterValues quick() const override { return {{"points", 64.0}, {"time", 50.0}}; }
 
   Space input() const override {
-    const int points = grid_points(name(), parameters_, 4096);
+    const int points = grid_points(4096);
     return {{{"u", "1"}, {"v", "1"}}, Domain::grid({Axis::ring(points, side), Axis::ring(points, side)})};
   }
   std::vector<Invariant> invariants() const override {
@@ -52,7 +52,7 @@ class GrayScott2d final : public MadeOfParameters<GrayScott2d, Evolution> {
             {"excess_of_u", 0.05, ripples},
             {"spectral_tail", 1, ripples}};
   }
-  double target_time() const override { return number(parameters_, "time"); }
+  double target_time() const override { return number("time"); }
   std::optional<TimeStepping> time_stepping() const override { return TimeStepping{"dt", 4}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& initial, double time) const override;
@@ -61,7 +61,7 @@ class GrayScott2d final : public MadeOfParameters<GrayScott2d, Evolution> {
   ScenarioRule default_rule() const override { return {.channel = 1}; }
 
  private:
-  bool resolved() const { return choice(parameters_, "solver") == "resolved"; }
+  bool resolved() const { return choice("solver") == "resolved"; }
 };
 
 /// (u, v) = (1, 0) with m discs of about (0.5, 0.25), m = 3..10, centres anywhere, radii 0.08 to 0.17, smooth edges.
@@ -140,7 +140,7 @@ Solution GrayScott2d::solve(const FieldBatch& initial, double time) const {
     require(points >= 8, "gray_scott2d: N=", points,
             " (the 2/3 rule leaves too few Fourier modes). Give at least 8 points per axis.");
   }
-  const double feed = number(parameters_, "F"), kill = number(parameters_, "k"), step = number(parameters_, "dt");
+  const double feed = number("F"), kill = number("k"), step = number("dt");
   const double wanted = std::max(1.0, time / step * (1 - 1e-12));
   require(wanted <= most_steps, "gray_scott2d: time=", time, ", dt=", step, " (needs ", wanted,
           " steps). Give a shorter time or a larger dt.");
@@ -155,8 +155,8 @@ Solution GrayScott2d::solve(const FieldBatch& initial, double time) const {
   solution.steps = static_cast<std::int64_t>(std::ceil(wanted));
   const double even_step = time / static_cast<double>(solution.steps);
   ReactionDiffusion system(fine.domain,
-                           {{.diffusion = number(parameters_, "D_u"), .growth = -feed, .reaction = -1, .supply = feed},
-                            {.diffusion = number(parameters_, "D_v"), .growth = -feed - kill, .reaction = 1}},
+                           {{.diffusion = number("D_u"), .growth = -feed, .reaction = -1, .supply = feed},
+                            {.diffusion = number("D_v"), .growth = -feed - kill, .reaction = 1}},
                            resolved() ? Dealiasing::none : Dealiasing::two_thirds, even_step);
   system.start(fine.values);
   Watch watch(feed, kill, even_step);

@@ -11,10 +11,6 @@
 
 namespace opshap::pde {
 
-HeatEquation::HeatEquation(std::string_view who, std::vector<Parameter> parameters) : Evolution(std::move(parameters)) {
-  require_not_negative(who, parameters_, {"kappa"});
-}
-
 std::vector<Invariant> HeatEquation::invariants() const {
   const std::string remedy = "Report this: no setting can break the law.";
   return {{"mean_drift", 1e-13, remedy},
@@ -30,7 +26,7 @@ Solution HeatEquation::solve(const FieldBatch& initial, double time) const {
   if (time == 0) return solution;
 
   const Wavenumbers wavenumbers(initial.domain);
-  const double kappa = number(parameters_, "kappa");
+  const double kappa = number("kappa");
   solution.output.values = filtered(initial.domain, initial.values, wavenumbers,
                                     [&](std::size_t k) { return std::exp(-kappa * wavenumbers.square(k) * time); });
   const std::vector<double>& now = solution.output.values;
@@ -57,7 +53,9 @@ namespace {
 
 class Heat1d final : public MadeOfParameters<Heat1d, HeatEquation> {
  public:
-  explicit Heat1d(std::vector<Parameter> parameters) : MadeOfParameters("heat1d", std::move(parameters)) {}
+  explicit Heat1d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
+    require_not_negative({"kappa"});
+  }
 
   std::string_view name() const override { return "heat1d"; }
   std::string_view summary() const override { return "u_t = kappa u_xx, periodic on [0, 1]"; }
@@ -108,7 +106,9 @@ std::vector<Wave> eight_modes(Rng& geometry, Rng& amplitudes, Rng& phases) {
 
 class Heat2d final : public MadeOfParameters<Heat2d, HeatEquation> {
  public:
-  explicit Heat2d(std::vector<Parameter> parameters) : MadeOfParameters("heat2d", std::move(parameters)) {}
+  explicit Heat2d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
+    require_not_negative({"kappa"});
+  }
 
   std::string_view name() const override { return "heat2d"; }
   std::string_view summary() const override { return "u_t = kappa (u_xx + u_yy), periodic on [0, 1]^2"; }
@@ -120,7 +120,7 @@ Sample Heat2d::draw(const Rng& root, std::uint64_t sample) const {
   const auto stream = [&](Purpose purpose) { return root.stream(static_cast<std::uint32_t>(purpose), sample); };
   Rng amplitudes = stream(Purpose::amplitudes), phases = stream(Purpose::phases), geometry = stream(Purpose::geometry);
   std::vector<Wave> waves =
-      choice(parameters_, "ic") == "every_mode" ? every_mode(amplitudes) : eight_modes(geometry, amplitudes, phases);
+      choice("ic") == "every_mode" ? every_mode(amplitudes) : eight_modes(geometry, amplitudes, phases);
 
   FieldBatch field = FieldBatch::zeros(input().domain, 1, 1);
   const int nx = field.domain.shape()[0], ny = field.domain.shape()[1];

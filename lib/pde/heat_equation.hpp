@@ -8,8 +8,8 @@ namespace opshap::pde {
 /// modes. What heat1d and heat2d add is their domain and their random fields.
 class HeatEquation : public Evolution {
  public:
-  /// The parameter `kappa` is among them. Throws InvalidArgument when it is negative.
-  explicit HeatEquation(std::string_view who, std::vector<Parameter> parameters);
+  /// The parameter `kappa` is among them, and not negative.
+  using Evolution::Evolution;
 
   std::string_view scheme() const override { return "each Fourier mode times its decay, exact for the grid's modes"; }
   std::vector<Invariant> invariants() const override;

@@ -64,25 +64,19 @@ const std::string& choice(const std::vector<Parameter>& parameters, std::string_
   return parameter.choices.at(static_cast<std::size_t>(parameter.value));
 }
 
-void require_positive(std::string_view who, const std::vector<Parameter>& parameters,
-                      std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    require(number(parameters, name) > 0, who, ": ", name, "=", number(parameters, name),
-            " (must be positive). Give more than 0.");
-  }
+void Problem::require_positive(std::initializer_list<const char*> names) const {
+  for (const char* key : names)
+    require(number(key) > 0, name(), ": ", key, "=", number(key), " (must be positive). Give more than 0.");
 }
 
-void require_not_negative(std::string_view who, const std::vector<Parameter>& parameters,
-                          std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    require(number(parameters, name) >= 0, who, ": ", name, "=", number(parameters, name),
-            " (must not be negative). Give 0 or more.");
-  }
+void Problem::require_not_negative(std::initializer_list<const char*> names) const {
+  for (const char* key : names)
+    require(number(key) >= 0, name(), ": ", key, "=", number(key), " (must not be negative). Give 0 or more.");
 }
 
-int grid_points(std::string_view who, const std::vector<Parameter>& parameters, int most) {
-  const double points = number(parameters, "points");
-  require(points >= 8 && points <= most && points == std::floor(points), who, ": points=", points,
+int Problem::grid_points(int most) const {
+  const double points = number("points");
+  require(points >= 8 && points <= most && points == std::floor(points), name(), ": points=", points,
           " (an axis of the native grid has 8 to ", most, "). Give such a whole number.");
   return static_cast<int>(points);
 }

@@ -43,15 +43,6 @@ double number(const std::vector<Parameter>& parameters, std::string_view name);
 /// The name of the choice that a parameter has.
 const std::string& choice(const std::vector<Parameter>& parameters, std::string_view name);
 
-/// Throw InvalidArgument, starting with `who`, unless each of the named parameters is more than 0, or 0 and more.
-void require_positive(std::string_view who, const std::vector<Parameter>& parameters,
-                      std::initializer_list<const char*> names);
-void require_not_negative(std::string_view who, const std::vector<Parameter>& parameters,
-                          std::initializer_list<const char*> names);
-/// The parameter `points`, per axis of the native grid. Throws InvalidArgument unless it is a whole number from 8 to
-/// `most`.
-int grid_points(std::string_view who, const std::vector<Parameter>& parameters, int most);
-
 /// "nu=0.02" to {nu: 0.02}, "solver=rk45" to {solver: "rk45"}. Throws InvalidArgument for a text without '=' or without
 /// a value, and a name given twice.
 ParameterValues parse_parameters(const std::vector<std::string>& settings);
@@ -168,6 +159,17 @@ class Problem {
   virtual const Evolution* evolution() const { return nullptr; }
 
  protected:
+  double number(std::string_view name) const { return pde::number(parameters_, name); }
+  const std::string& choice(std::string_view name) const { return pde::choice(parameters_, name); }
+  /// Throw InvalidArgument, starting with the problem's name, unless each of the named parameters is more than 0, or 0
+  /// and more.
+  void require_positive(std::initializer_list<const char*> names) const;
+  void require_not_negative(std::initializer_list<const char*> names) const;
+  /// The parameter `points`, per axis of the native grid. Throws InvalidArgument unless it is a whole number from 8 to
+  /// `most`.
+  int grid_points(int most) const;
+
+ private:
   std::vector<Parameter> parameters_;
 };
 

@@ -217,9 +217,9 @@ class Basin {
 class ShallowWater2d final : public MadeOfParameters<ShallowWater2d, Evolution> {
  public:
   explicit ShallowWater2d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
-    require_positive(name(), parameters_, {"g", "cfl"});
-    grid_points(name(), parameters_, 4096);
-    const double cfl = number(parameters_, "cfl");
+    require_positive({"g", "cfl"});
+    grid_points(4096);
+    const double cfl = number("cfl");
     require(cfl <= 0.5, "shallow_water2d: cfl=", cfl,
             " (an unsplit scheme in the plane is stable up to 0.5). Give 0.5 or less.");
   }
@@ -236,7 +236,7 @@ class ShallowWater2d final : public MadeOfParameters<ShallowWater2d, Evolution> 
 
   /// The depth: water starts at rest.
   Space input() const override {
-    const int points = grid_points(name(), parameters_, 4096);
+    const int points = grid_points(4096);
     return {{{"h", "m"}}, Domain::grid({Axis::cells(points), Axis::cells(points)})};
   }
   Space state() const override { return {{{"h", "m"}, {"hu", "m^2/s"}, {"hv", "m^2/s"}}, input().domain}; }
@@ -251,8 +251,8 @@ class ShallowWater2d final : public MadeOfParameters<ShallowWater2d, Evolution> 
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
 
  private:
-  double gravity() const { return number(parameters_, "g"); }
-  bool muscl() const { return choice(parameters_, "order") == "muscl"; }
+  double gravity() const { return number("g"); }
+  bool muscl() const { return choice("order") == "muscl"; }
 };
 
 /// h = 1 + A exp(−|x − c|²/2s²), at rest; A uniform on [0.1, 0.5), s on [0.05, 0.1), c on [0.3, 0.7)². The paper says
@@ -290,7 +290,7 @@ Solution ShallowWater2d::solve(const FieldBatch& initial, double time) const {
   Basin basin(initial.domain, gravity(), muscl());
   for (std::size_t q = 0; q < static_cast<std::size_t>(initial.channels); ++q)
     std::copy_n(initial.values.begin() + static_cast<std::ptrdiff_t>(q * points), points, basin.state()[q].begin());
-  const double mass = basin.mass(), start = basin.energy(), cfl = number(parameters_, "cfl");
+  const double mass = basin.mass(), start = basin.energy(), cfl = number("cfl");
   double energy = start, growth = 0, lowest = std::numeric_limits<double>::infinity();
   for (double now = 0; now < time;) {
     const double free = cfl * basin.time_across_a_cell();

@@ -46,8 +46,8 @@ class Synthetic2d final : public MadeOfParameters<Synthetic2d, Problem> {
 
  private:
   static Domain native() { return Domain::grid({Axis::cells(32, 2), Axis::cells(32, 1)}); }
-  double length() const { return number(parameters_, "length"); }
-  double coupling() const { return number(parameters_, "coupling"); }
+  double length() const { return number("length"); }
+  double coupling() const { return number("coupling"); }
 };
 
 double eigenvalue(const Domain& domain, std::size_t k, std::size_t l) {

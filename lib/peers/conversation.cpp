@@ -16,12 +16,6 @@ namespace opshap::peers {
 
 namespace {
 
-std::vector<std::string> words_of(const std::vector<Need>& needs) {
-  std::vector<std::string> words;
-  for (const Need need : needs) words.emplace_back(to_string(need));
-  return words;
-}
-
 /// Of a greeting, which may hold anything in their place.
 std::string needs_in_words(const nlohmann::json& greeting) {
   const auto needs = greeting.find("needs");
@@ -91,16 +85,13 @@ std::string last_words(const std::string& text) {
   if (end == std::string::npos) return "";
   const std::size_t begin = text.rfind('\n', end) + 1;  // npos + 1 is 0
   std::string line = text.substr(begin, end - begin + 1);
-  for (char& letter : line) {
-    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
-  }
+  std::ranges::replace_if(
+      line, [](char letter) { return static_cast<unsigned char>(letter) < ' '; }, ' ');
   constexpr std::size_t most = 200;
   // What is no UTF-8, and a letter that the cut has split, becomes U+FFFD: the text goes into rows and JSON.
   const auto replace = nlohmann::json::error_handler_t::replace;
   return nlohmann::json::parse(nlohmann::json(line.substr(0, most)).dump(-1, ' ', false, replace));
 }
-
-Link::Link(const Plugin& plugin) : plugin_(plugin), process_(plugin) { check_greeting(); }
 
 Link::~Link() {
   try {
@@ -159,7 +150,8 @@ void Link::check_greeting() {
   if (greeting_.text("name") != plugin_.name)
     fail(Ending::protocol_error, "its name is ", last_words(greeting_.text("name")), ", in plugin.toml it is ",
          plugin_.name);
-  const nlohmann::json wanted = words_of(plugin_.needs);
+  nlohmann::json wanted = nlohmann::json::array();
+  for (const Need need : plugin_.needs) wanted.push_back(to_string(need));
   const auto needs = greeting_.header.find("needs");
   if (plugin_.role == Role::estimator && (needs == greeting_.header.end() || *needs != wanted))
     fail(Ending::protocol_error, "it needs ", needs_in_words(greeting_.header), ", in plugin.toml ", wanted.dump());
@@ -209,14 +201,13 @@ std::int64_t count_of(const Frame& frame, int numbers) {
   return count;
 }
 
-}  // namespace
-
-/// What is known of a task while it runs.
-struct Conversation::Work {
+/// A task while it runs, and what is known of it.
+struct Work {
+  Link& link;
   const Task& task;
   const Doors& doors;
   std::int64_t id;
-  Answer answer = {};
+  Answer found = {};
   std::unordered_set<std::string> known = {};  ///< coalitions that were charged
   std::vector<double> partial = {};            ///< the last one
   std::optional<Clock::time_point> hard = {};  ///< when the peer must have stopped, once it was asked to
@@ -230,143 +221,143 @@ struct Conversation::Work {
   template <typename Door, typename Question>
   std::vector<double> ask(const Door& door, const Question& question) {
     const Clock::time_point begin = Clock::now();
-    std::vector<double> found = door(question);
+    std::vector<double> given = door(question);
     game_seconds += since(begin);
-    return found;
+    return given;
+  }
+
+  /// The next frame. Asks the peer to stop when its time is over. Throws Failure(timeout), Failure(crash), Malformed.
+  Frame next() {
+    const Limits& limits = link.plugin().limits;
+    for (;;) {
+      if (!hard && peer_seconds() > limits.task_seconds) {
+        link.send(bytes_of({{"type", "stop"}, {"id", id}, {"why", "soft_deadline"}}));
+        hard = after(limits.grace_seconds);
+      }
+      if (hard && Clock::now() > *hard)
+        link.fail(Ending::timeout, "no result within ", limits.task_seconds, " s of its own time, nor within ",
+                  limits.grace_seconds, " s after the request to stop");
+      // A moment longer, so that the time is over when the wait is.
+      const double left = limits.task_seconds - peer_seconds() + 1e-3;
+      if (std::optional<Frame> frame = link.next(hard ? *hard : after(left))) return std::move(*frame);
+    }
+  }
+
+  void evaluate(const Frame& frame) {
+    const std::int64_t count = count_of(frame, 1);
+    const Coalitions asked = coalitions_of(frame.payload, task.players, static_cast<std::size_t>(count));
+    const std::size_t row_bytes = (static_cast<std::size_t>(task.players) + 7) / 8;
+    std::vector<std::string> fresh;
+    std::unordered_set<std::string_view> seen;
+    for (std::size_t row = 0; row < asked.size(); ++row) {
+      const std::string_view bits = std::string_view(frame.payload).substr(row * row_bytes, row_bytes);
+      if (seen.insert(bits).second && !known.contains(std::string(bits))) fresh.emplace_back(bits);
+    }
+    const auto charged = static_cast<std::int64_t>(fresh.size());
+    const std::int64_t left = task.budget - found.distinct;
+    if (charged > left) {
+      ++found.refused;
+      link.send(bytes_of({{"type", "error"},
+                          {"id", id},
+                          {"code", "budget"},
+                          {"detail", message(charged, " new coalitions asked for, ", left, " left")}}));
+      return;
+    }
+    const std::vector<double> values = ask(doors.values, asked);
+    known.insert(fresh.begin(), fresh.end());
+    found.distinct += charged;
+    found.rows += count;
+    link.send(
+        bytes_of({{"type", "values"}, {"id", id}, {"count", count}, {"charged", charged}, {"left", left - charged}},
+                 payload_of(values)));
+  }
+
+  void differentiate(const Frame& frame) {
+    const std::int64_t count = count_of(frame, task.players);
+    const std::vector<double> nodes = frame.reals(static_cast<std::size_t>(count));
+    for (const double node : nodes) {
+      if (!(node >= 0 && node <= 1))
+        throw Malformed("range", "frame: node=", node, " (the diagonal goes from 0 to 1). Correct the frame.");
+    }
+    require(doors.gradients != nullptr, "peer: gradients=none (the host gives values only). Use another game.");
+    const std::vector<double> gradients = ask(doors.gradients, std::span<const double>(nodes));
+    link.send(bytes_of({{"type", "gradients"}, {"id", id}, {"count", count}}, payload_of(gradients)));
+  }
+
+  void finish(const Frame& frame) {
+    const auto players = static_cast<std::size_t>(task.players);
+    const bool with_errors = frame.says("standard_errors");
+    const std::size_t wanted = with_errors ? 2 * players : players;
+    if (frame.payload.size() != wanted * sizeof(double))
+      link.fail(Ending::invalid, "its result has ", frame.payload.size(), " bytes, ", wanted, " float64 are wanted");
+    std::vector<double> values = frame.reals(wanted);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isfinite(values[i]))
+        link.fail(Ending::invalid, i < players ? "value" : "standard error", " ", i % players, " is ", values[i]);
+      if (i >= players && values[i] < 0)
+        link.fail(Ending::invalid, "standard error ", i % players, " is negative: ", values[i]);
+    }
+    if (with_errors) found.standard_errors.emplace(values.begin() + static_cast<std::ptrdiff_t>(players), values.end());
+    values.resize(players);
+    found.values = std::move(values);
+    done = true;
+  }
+
+  void answer(const Frame& frame) {
+    const std::string type = frame.type();
+    if (frame.integer("id") != id)
+      throw Malformed("protocol", "frame: id=", frame.integer("id"), " (the task is ", id,
+                      "). Answer the task that runs.");
+    if (type == "result") {
+      finish(frame);
+    } else if (type == "fail") {
+      link.fail(frame.says("refused") ? Ending::refused
+                : found.refused > 0   ? Ending::budget_refused
+                                      : Ending::fail,
+                "it says: " + last_words(frame.text("reason")));
+    } else if (type == "partial") {
+      std::vector<double> values = frame.reals(static_cast<std::size_t>(task.players));
+      ++found.partials;
+      if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) partial = std::move(values);
+    } else if (type != "eval" && type != "grad") {
+      throw Malformed("protocol", "frame: type=", last_words(type), " (not one that a peer sends during a task). ",
+                      "Send eval, grad, partial, result or fail.");
+    } else if (!hard) {  // who was told to stop gets no more values
+      const Need need = type == "eval" ? Need::values : Need::gradients;
+      if (std::ranges::count(link.plugin().needs, need) == 0)
+        throw Malformed("protocol", "frame: type=", type, " (needs in plugin.toml does not name ", to_string(need),
+                        "). Add it there.");
+      need == Need::values ? evaluate(frame) : differentiate(frame);
+    }
   }
 };
 
-Conversation::Conversation(const Plugin& plugin) : link_(plugin) {}
+}  // namespace
 
-Frame Conversation::next(Work& work) {
-  const Limits& limits = link_.plugin().limits;
-  for (;;) {
-    if (!work.hard && work.peer_seconds() > limits.task_seconds) {
-      send(bytes_of({{"type", "stop"}, {"id", work.id}, {"why", "soft_deadline"}}));
-      work.hard = after(limits.grace_seconds);
-    }
-    if (work.hard && Clock::now() > *work.hard)
-      link_.fail(Ending::timeout, "no result within ", limits.task_seconds, " s of its own time, nor within ",
-                 limits.grace_seconds, " s after the request to stop");
-    // A moment longer, so that the time is over when the wait is.
-    const double left = limits.task_seconds - work.peer_seconds() + 1e-3;
-    if (std::optional<Frame> frame = link_.next(work.hard ? *work.hard : after(left))) return std::move(*frame);
-  }
-}
-
-void Conversation::evaluate(const Frame& frame, Work& work) {
-  const std::int64_t count = count_of(frame, 1);
-  const Coalitions asked = coalitions_of(frame.payload, work.task.players, static_cast<std::size_t>(count));
-  const std::size_t row_bytes = (static_cast<std::size_t>(work.task.players) + 7) / 8;
-  std::vector<std::string> fresh;
-  std::unordered_set<std::string_view> seen;
-  for (std::size_t row = 0; row < asked.size(); ++row) {
-    const std::string_view bits = std::string_view(frame.payload).substr(row * row_bytes, row_bytes);
-    if (seen.insert(bits).second && !work.known.contains(std::string(bits))) fresh.emplace_back(bits);
-  }
-  const auto charged = static_cast<std::int64_t>(fresh.size());
-  const std::int64_t left = work.task.budget - work.answer.distinct;
-  if (charged > left) {
-    ++work.answer.refused;
-    send(bytes_of({{"type", "error"},
-                   {"id", work.id},
-                   {"code", "budget"},
-                   {"detail", message(charged, " new coalitions asked for, ", left, " left")}}));
-    return;
-  }
-  const std::vector<double> values = work.ask(work.doors.values, asked);
-  work.known.insert(fresh.begin(), fresh.end());
-  work.answer.distinct += charged;
-  work.answer.rows += count;
-  send(bytes_of({{"type", "values"}, {"id", work.id}, {"count", count}, {"charged", charged}, {"left", left - charged}},
-                payload_of(values)));
-}
-
-void Conversation::differentiate(const Frame& frame, Work& work) {
-  const std::int64_t count = count_of(frame, work.task.players);
-  const std::vector<double> nodes = frame.reals(static_cast<std::size_t>(count));
-  for (const double node : nodes) {
-    if (!(node >= 0 && node <= 1))
-      throw Malformed("range", "frame: node=", node, " (the diagonal goes from 0 to 1). Correct the frame.");
-  }
-  require(work.doors.gradients != nullptr, "peer: gradients=none (the host gives values only). Use another game.");
-  const std::vector<double> gradients = work.ask(work.doors.gradients, std::span<const double>(nodes));
-  send(bytes_of({{"type", "gradients"}, {"id", work.id}, {"count", count}}, payload_of(gradients)));
-}
-
-void Conversation::finish(const Frame& frame, Work& work) {
-  const auto players = static_cast<std::size_t>(work.task.players);
-  const bool with_errors = frame.says("standard_errors");
-  const std::size_t wanted = with_errors ? 2 * players : players;
-  if (frame.payload.size() != wanted * sizeof(double))
-    link_.fail(Ending::invalid, "its result has ", frame.payload.size(), " bytes, ", wanted, " float64 are wanted");
-  std::vector<double> values = frame.reals(wanted);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i]))
-      link_.fail(Ending::invalid, i < players ? "value" : "standard error", " ", i % players, " is ", values[i]);
-    if (i >= players && values[i] < 0)
-      link_.fail(Ending::invalid, "standard error ", i % players, " is negative: ", values[i]);
-  }
-  if (with_errors)
-    work.answer.standard_errors.emplace(values.begin() + static_cast<std::ptrdiff_t>(players), values.end());
-  values.resize(players);
-  work.answer.values = std::move(values);
-  work.done = true;
-}
-
-void Conversation::answer(const Frame& frame, Work& work) {
-  const std::string type = frame.type();
-  if (frame.integer("id") != work.id)
-    throw Malformed("protocol", "frame: id=", frame.integer("id"), " (the task is ", work.id,
-                    "). Answer the task that runs.");
-  if (type == "result") {
-    finish(frame, work);
-  } else if (type == "fail") {
-    link_.fail(frame.says("refused")     ? Ending::refused
-               : work.answer.refused > 0 ? Ending::budget_refused
-                                         : Ending::fail,
-               "it says: " + last_words(frame.text("reason")));
-  } else if (type == "partial") {
-    std::vector<double> values = frame.reals(static_cast<std::size_t>(work.task.players));
-    ++work.answer.partials;
-    if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
-      work.partial = std::move(values);
-  } else if (type != "eval" && type != "grad") {
-    throw Malformed("protocol", "frame: type=", last_words(type), " (not one that a peer sends during a task). ",
-                    "Send eval, grad, partial, result or fail.");
-  } else if (!work.hard) {  // who was told to stop gets no more values
-    const Need need = type == "eval" ? Need::values : Need::gradients;
-    if (std::ranges::count(link_.plugin().needs, need) == 0)
-      throw Malformed("protocol", "frame: type=", type, " (needs in plugin.toml does not name ", to_string(need),
-                      "). Add it there.");
-    need == Need::values ? evaluate(frame, work) : differentiate(frame, work);
-  }
-}
-
-Answer Conversation::solve(std::int64_t id, const Task& task, const Doors& doors) {
-  Work work{.task = task, .doors = doors, .id = id};
+Answer solve(Link& link, std::int64_t id, const Task& task, const Doors& doors) {
+  Work work{.link = link, .task = task, .doors = doors, .id = id};
   Coalitions ends(task.players);
   ends.append_empty();
   ends.append_grand();
   const std::string bits = payload_of(ends);
   work.known = {bits.substr(0, bits.size() / 2), bits.substr(bits.size() / 2)};
-  send(bytes_of(json_of(task, id, link_.plugin())));
+  link.send(bytes_of(json_of(task, id, link.plugin())));
   try {
-    while (!work.done) answer(next(work), work);
+    while (!work.done) work.answer(work.next());
   } catch (const Malformed& error) {
     try {
-      send(bytes_of({{"type", "error"}, {"id", id}, {"code", error.code()}, {"detail", error.what()}}));
+      link.send(bytes_of({{"type", "error"}, {"id", id}, {"code", error.code()}, {"detail", error.what()}}));
     } catch (const Failure&) {  // what counts is why
     }
-    link_.fail(Ending::protocol_error, error.what());
+    link.fail(Ending::protocol_error, error.what());
   } catch (const Failure& failure) {
     if (failure.ending() != Ending::timeout || work.partial.empty()) throw;
-    work.answer.values = std::move(work.partial);
-    work.answer.ending = Ending::soft_timeout;
+    work.found.values = std::move(work.partial);
+    work.found.ending = Ending::soft_timeout;
   }
-  if (work.hard) work.answer.ending = Ending::soft_timeout;
-  work.answer.peer_seconds = work.peer_seconds();
-  return std::move(work.answer);
+  if (work.hard) work.found.ending = Ending::soft_timeout;
+  work.found.peer_seconds = work.peer_seconds();
+  return std::move(work.found);
 }
 
 }  // namespace opshap::peers

@@ -17,7 +17,7 @@ class Link {
  public:
   /// Starts the process and waits for its greeting, which must be that of the plugin. Throws Failure, EnvironmentError
   /// or Stopped. The plugin is referred to.
-  explicit Link(const Plugin& plugin);
+  explicit Link(const Plugin& plugin) : plugin_(plugin), process_(plugin) { check_greeting(); }
   /// Says goodbye, and kills the group of a process that does not go.
   ~Link();
   Link(const Link&) = delete;
@@ -56,31 +56,8 @@ Clock::time_point after(double seconds);
 /// is replaced.
 std::string last_words(const std::string& text);
 
-/// One process of a plugin, from its start to its end: what stands between frames and tasks.
-class Conversation {
- public:
-  /// As Link.
-  explicit Conversation(const Plugin& plugin);
-
-  /// One task, as Peer::run. The process is of no more use after an exception other than Failure with Ending::fail or
-  /// Ending::budget_refused, and after an answer with Ending::soft_timeout.
-  Answer solve(std::int64_t id, const Task& task, const Doors& doors);
-
-  Process& process() { return link_.process(); }
-  /// Sends any bytes. Throws Failure when they are not taken.
-  void send(std::string_view bytes) { link_.send(bytes); }
-
- private:
-  struct Work;
-
-  /// The next frame. Asks the peer to stop when its time is over. Throws Failure(timeout), Failure(crash), Malformed.
-  Frame next(Work& work);
-  void answer(const Frame& frame, Work& work);
-  void evaluate(const Frame& frame, Work& work);
-  void differentiate(const Frame& frame, Work& work);
-  void finish(const Frame& frame, Work& work);
-
-  Link link_;
-};
+/// One task, as Peer::run. The process is of no more use after an exception other than Failure with Ending::fail or
+/// Ending::budget_refused, and after an answer with Ending::soft_timeout.
+Answer solve(Link& link, std::int64_t id, const Task& task, const Doors& doors);
 
 }  // namespace opshap::peers

@@ -62,8 +62,6 @@ SortedJson parsed_header(std::string_view line) {
 
 }  // namespace
 
-std::string Frame::type() const { return text("type"); }
-
 std::int64_t Frame::integer(std::string_view key) const {
   const auto found = header.find(key);
   if (found != header.end() && found->is_number_unsigned() && found->get<std::uint64_t>() <= std::uint64_t{1} << 62)

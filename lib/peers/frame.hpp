@@ -15,7 +15,8 @@
 
 namespace opshap::peers {
 
-/// How a task of a peer ended, in the order of the words of to_string(). Everything but `ok` and `soft_timeout` leaves no attribution.
+/// How a task of a peer ended, in the order of the words of to_string(). Everything but `ok` and `soft_timeout` leaves
+/// no attribution.
 enum class Ending {
   ok,
   fail,            ///< the peer said that it has failed, and why
@@ -67,7 +68,7 @@ struct Frame {
   std::string payload;    ///< numbers are little-endian
 
   /// The key "type", or "" when there is none.
-  std::string type() const;
+  std::string type() const { return text("type"); }
   /// A whole number, which may be written as 1e5. Throws Malformed("range") for anything else.
   std::int64_t integer(std::string_view key) const;
   /// A text; "" when there is none.

@@ -25,7 +25,7 @@ Peer::Peer(Plugin plugin) : plugin_(std::move(plugin)) {
 Peer::~Peer() = default;
 
 void Peer::start() {
-  if (!conversation_) conversation_ = std::make_unique<Conversation>(plugin_);
+  if (!link_) link_ = std::make_unique<Link>(plugin_);
 }
 
 Answer Peer::run(const Task& task, const Doors& doors) {
@@ -35,21 +35,18 @@ Answer Peer::run(const Task& task, const Doors& doors) {
                   " times in a row). `opshap peer check FOLDER` says more.");
   try {
     start();
-    Answer answer = conversation_->solve(++tasks_, task, doors);
-    if (answer.ending == Ending::soft_timeout) conversation_.reset();
+    Answer answer = solve(*link_, ++tasks_, task, doors);
+    if (answer.ending == Ending::soft_timeout) link_.reset();
     failures_ = 0;
     return answer;
   } catch (const Failure& failure) {
     const Ending ending = failure.ending();
-    if (ending == Ending::fail || ending == Ending::refused || ending == Ending::budget_refused) {
-      failures_ = 0;
-    } else {
-      conversation_.reset();
-      ++failures_;
-    }
+    const bool by_itself = ending == Ending::fail || ending == Ending::refused || ending == Ending::budget_refused;
+    failures_ = by_itself ? 0 : failures_ + 1;
+    if (!by_itself) link_.reset();
     throw;
   } catch (...) {
-    conversation_.reset();
+    link_.reset();
     throw;
   }
 }

@@ -76,19 +76,18 @@ class Peer {
 
  private:
   Plugin plugin_;
-  std::unique_ptr<class Conversation> conversation_;
+  std::unique_ptr<class Link> link_;
   std::int64_t tasks_ = 0;
   int failures_ = 0;  ///< in a row
 };
 
 /// The life of a keeper: a process of ours between host and peer, which ends the peer with all that it has started.
 ///
-/// It starts the peer by `become`, which does not return, and writes an int to `status`, as waitpid() gives it, when the
-/// peer's own process has ended. What it reads from `control` is numbers of signals, a byte each: SIGKILL ends all, any
-/// other one goes to the peer and its group. The end of that stream, which also comes when the host is killed, ends all
-/// too.
-/// Processes of the peer whose parents have ended become the keeper's children, whatever group or session they have
-/// moved to. It makes system calls alone, since it is a copy of a process whose other threads may have held any lock.
+/// It starts the peer by `become`, which does not return, and writes an int to `status`, as waitpid() gives it, when
+/// the peer's own process has ended. What it reads from `control` is numbers of signals, a byte each: SIGKILL ends all,
+/// any other one goes to the peer and its group. The end of that stream, which also comes when the host is killed, ends
+/// all too. Processes of the peer whose parents have ended become the keeper's children, whatever group or session they
+/// have moved to. It makes system calls alone, since it is a copy of a process whose other threads may have held any lock.
 /// An error number goes to `failed` when there can be no further process.
 [[noreturn]] void keep(const std::function<void()>& become, int control, int status, int failed);
 

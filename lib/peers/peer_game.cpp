@@ -20,30 +20,25 @@ Plugin plugin_of(const std::filesystem::path& folder, Role role) {
   return plugin;
 }
 
-Questions::Questions(Plugin plugin) : plugin_(std::move(plugin)), link_(plugin_) {}
-
 std::string Questions::version() const {
   const std::string told = link_.greeting().text("version");
   return told.empty() ? plugin_.version : told;
 }
 
 std::int64_t Questions::greeted(std::string_view key, std::int64_t otherwise, std::int64_t most) {
-  const std::string name(key);
   std::int64_t number = otherwise;
   try {
-    if (link_.greeting().header.contains(name)) number = link_.greeting().integer(key);
+    if (link_.greeting().header.contains(key)) number = link_.greeting().integer(key);
   } catch (const Malformed& error) {
     link_.fail(Ending::protocol_error, error.what());
   }
   if (number < 1 || number > most) {
     const bool bounded = most < std::numeric_limits<std::int64_t>::max();
-    link_.fail(Ending::protocol_error, "it greets with ", name, "=", number, ", 1 ",
+    link_.fail(Ending::protocol_error, "it greets with ", key, "=", number, ", 1 ",
                bounded ? message("to ", most) : "or more", " can be");
   }
   return number;
 }
-
-bool Questions::says(std::string_view key) const { return link_.greeting().says(key); }
 
 std::vector<double> Questions::ask(const char* type, const char* wanted, const nlohmann::ordered_json& keys,
                                    std::string_view payload, std::size_t numbers) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/coalitions.hpp"
@@ -25,7 +26,7 @@ Plugin plugin_of(const std::filesystem::path& folder, Role role);
 class Questions {
  public:
   /// Starts the program. Throws as Link.
-  explicit Questions(Plugin plugin);
+  explicit Questions(Plugin plugin) : plugin_(std::move(plugin)), link_(plugin_) {}
 
   /// "peer:NAME".
   std::string name() const { return "peer:" + plugin_.name; }
@@ -37,7 +38,7 @@ class Questions {
   /// `most`.
   std::int64_t greeted(std::string_view key, std::int64_t otherwise, std::int64_t most);
   /// Whether the greeting says true.
-  bool says(std::string_view key) const;
+  bool says(std::string_view key) const { return link_.greeting().says(key); }
 
   /// From now on until its end this thread alone asks.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }

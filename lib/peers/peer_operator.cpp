@@ -157,11 +157,8 @@ class PeerOperator final : public Operator {
     }
     keys["terms"] = readout.terms().size();
     std::vector<double> terms;
-    for (const auto& [query, weight] : readout.terms()) {
-      terms.push_back(static_cast<double>(query.point));
-      terms.push_back(query.channel);
-      terms.push_back(weight);
-    }
+    for (const auto& [query, weight] : readout.terms())
+      terms.insert(terms.end(), {static_cast<double>(query.point), static_cast<double>(query.channel), weight});
     return terms;
   }
 

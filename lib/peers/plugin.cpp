@@ -82,13 +82,6 @@ std::string read_parameters(StrictObject table) {
   return object.dump();
 }
 
-/// Separated by commas.
-std::string comma_separated(const std::vector<Need>& needs) {
-  std::string words;
-  for (const Need need : needs) words += std::string(words.empty() ? "" : ",") + to_string(need);
-  return words;
-}
-
 double seconds(StrictObject& table, const std::string& key, double otherwise) {
   const double value = table.get(key, otherwise);
   constexpr double most = 1e7;  // a third of a year
@@ -160,14 +153,15 @@ std::string checksum_of(const fs::path& folder) {
   return sum.digits();
 }
 
-}  // namespace
-
+/// Whether a plugin may be called that: 1 to 64 of a-z, 0-9, _ and -.
 bool is_plugin_name(std::string_view text) {
   const auto allowed = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '_' || letter == '-';
   };
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), allowed);
 }
+
+}  // namespace
 
 Plugin read_plugin(const fs::path& folder) {
   const fs::path file = folder / "plugin.toml";
@@ -205,12 +199,11 @@ const char* to_string(Role role) { return role == Role::game ? "game" : role == 
 const char* to_string(Need need) { return need == Need::values ? "values" : "gradients"; }
 
 std::map<std::string, std::string> environment_of(const Plugin& plugin) {
-  std::map<std::string, std::string> variables = {{"LANG", "C.UTF-8"},
-                                                  {"OPSHAP_FD_IN", "3"},
-                                                  {"OPSHAP_FD_OUT", "4"},
-                                                  {"OPSHAP_PEER_NAME", plugin.name},
-                                                  {"OPSHAP_PEER_NEEDS", comma_separated(plugin.needs)},
-                                                  {"PYTHONDONTWRITEBYTECODE", "1"},
+  std::string needs;
+  for (const Need need : plugin.needs) needs += std::string(needs.empty() ? "" : ",") + to_string(need);
+  std::map<std::string, std::string> variables = {{"LANG", "C.UTF-8"},          {"OPSHAP_FD_IN", "3"},
+                                                  {"OPSHAP_FD_OUT", "4"},       {"OPSHAP_PEER_NAME", plugin.name},
+                                                  {"OPSHAP_PEER_NEEDS", needs}, {"PYTHONDONTWRITEBYTECODE", "1"},
                                                   {"PYTHONUNBUFFERED", "1"}};
   for (const char* name : {"PATH", "HOME", "TMPDIR"}) {
     if (const char* value = std::getenv(name); value != nullptr) variables.emplace(name, value);

@@ -16,9 +16,6 @@ enum class Need {
   gradients,  ///< gradients of the game on the diagonal
 };
 
-/// Whether a plugin may be called that: 1 to 64 of a-z, 0-9, _ and -.
-bool is_plugin_name(std::string_view text);
-
 /// As plugin.toml has it.
 const char* to_string(Need need);
 

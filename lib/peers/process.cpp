@@ -236,9 +236,7 @@ Process::Process(const Plugin& plugin) {
   const int code = errno;
   if (keeper_ < 0) throw_if_shortage("peer: fork", code);
   require<EnvironmentError>(keeper_ > 0, "peer: fork (", std::strerror(code), "). Close other programs.");
-  Pipe::close_end(failed.write);
-  Pipe::close_end(status.write);
-  Pipe::close_end(control.read);
+  for (int* end : {&failed.write, &status.write, &control.read}) Pipe::close_end(*end);
   control_ = std::exchange(control.write, -1);
   told_ = std::exchange(status.read, -1);
   ::fcntl(told_, F_SETFL, O_NONBLOCK);

@@ -301,32 +301,33 @@ std::string unless_on_lines(const runs::Run& run) {
 
 namespace opshap::reporting {
 
-std::optional<BudgetCurve> BudgetCurve::of(const Scoreboard& scores, const Discretisation& on,
-                                           std::string_view method) {
-  auto& made = scores.budget_curves().made;
-  const std::pair key(on, std::string(method));
-  const auto found = made.find(key);
-  return found != made.end() ? found->second : made.emplace(key, make(scores, on, method)).first->second;
-}
+namespace {
 
-std::optional<BudgetCurve> BudgetCurve::make(const Scoreboard& scores, const Discretisation& on,
-                                             std::string_view method) {
+BudgetCurve make_curve(const Scoreboard& scores, const Discretisation& on, std::string_view method) {
   const Cell* explainer = scores.cell(on, claims::explainer);
-  if (explainer == nullptr) return std::nullopt;
-  BudgetCurve curve;
+  BudgetCurve points;
+  if (explainer == nullptr) return points;
   for (const Cell& cell : scores.curve(on, method, 1)) {
     const auto ratio = claims::measure("", PairedScores::of({&cell, explainer}, "nrmse"), claims::ratio_of_two, 1,
                                        claims::Side::at_most);
-    if (!ratio) return std::nullopt;
-    curve.points_.push_back({static_cast<double>(*cell.budget), *ratio});
+    if (!ratio) return {};
+    points.push_back({static_cast<double>(*cell.budget), *ratio});
   }
-  if (curve.points_.empty()) return std::nullopt;
-  return curve;
+  return points;
 }
 
-BudgetNeeded BudgetCurve::needed(double tail) const {
-  BudgetNeeded needed{.smallest_run = points_.front().budget, .largest_run = points_.back().budget};
-  for (const auto& [budget, ratio] : points_) {
+}  // namespace
+
+const BudgetCurve& budget_curve(const Scoreboard& scores, const Discretisation& on, std::string_view method) {
+  auto& made = scores.budget_curves().made;
+  const std::pair key(on, std::string(method));
+  const auto found = made.find(key);
+  return found != made.end() ? found->second : made.emplace(key, make_curve(scores, on, method)).first->second;
+}
+
+BudgetNeeded needed(const BudgetCurve& curve, double tail) {
+  BudgetNeeded needed{.smallest_run = curve.front().budget, .largest_run = curve.back().budget};
+  for (const auto& [budget, ratio] : curve) {
     if (ratio.contradicts(tail)) {  // certainly too small, and so is every smaller one
       needed.more_than = budget;
       needed.possible = BudgetNeeded::never;

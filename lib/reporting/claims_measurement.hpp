@@ -181,28 +181,23 @@ struct BudgetNeeded {
   double more_than = 0;  ///< the largest budget that is certainly too small; 0 when the curve does not begin below it
 };
 
-/// A sampling method's median NRMSE over the explainer's at each of its budgets, ascending, one at least.
-class BudgetCurve {
- public:
-  /// None without rows of the explainer or of the method, with a budget and at least five inputs.
-  static std::optional<BudgetCurve> of(const Scoreboard& scores, const Discretisation& on, std::string_view method);
-
-  /// With intervals that leave `tail` on each side.
-  BudgetNeeded needed(double tail = claims::Measurement::one_sided) const;
-
- private:
-  static std::optional<BudgetCurve> make(const Scoreboard& scores, const Discretisation& on, std::string_view method);
-
-  struct Point {
-    double budget = 0;
-    claims::Measurement ratio;
-  };
-  std::vector<Point> points_;
+/// A sampling method's median NRMSE over the explainer's at one of its budgets.
+struct BudgetPoint {
+  double budget = 0;
+  claims::Measurement ratio;
 };
+/// At each of them, ascending.
+using BudgetCurve = std::vector<BudgetPoint>;
 
 /// Those of a scoreboard that were asked for, by grid and method.
 struct BudgetCurves {
-  std::map<std::pair<Discretisation, std::string>, std::optional<BudgetCurve>> made;
+  std::map<std::pair<Discretisation, std::string>, BudgetCurve> made;
 };
+
+/// Without a point where there are no rows of the explainer or of the method, with a budget and at least five inputs.
+const BudgetCurve& budget_curve(const Scoreboard& scores, const Discretisation& on, std::string_view method);
+
+/// By a curve that has a point, with intervals that leave `tail` on each side.
+BudgetNeeded needed(const BudgetCurve& curve, double tail = claims::Measurement::one_sided);
 
 }  // namespace opshap::reporting

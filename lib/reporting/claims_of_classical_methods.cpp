@@ -35,8 +35,8 @@ Table budget_table(const Scoreboard& scores, const std::vector<Discretisation>& 
   std::vector<Row> rows;
   for (const Discretisation& on : grids) {
     for (const std::string& method : scores.sampling_methods()) {
-      if (const auto curve = BudgetCurve::of(scores, on, method))
-        rows.push_back({place(on), style_of(method).label, curve->needed()});
+      if (const BudgetCurve& curve = budget_curve(scores, on, method); !curve.empty())
+        rows.push_back({place(on), style_of(method).label, needed(curve)});
     }
   }
   return table_of(
@@ -62,13 +62,13 @@ Judgement classical_methods_win_at_few_players(const Scoreboard& scores) {
   double least = 0;
   std::string winner;
   for (const std::string& method : scores.sampling_methods()) {
-    const auto curve = BudgetCurve::of(scores, few, method);
-    if (!curve) continue;
-    curves.push_back(*curve);
-    const double needed = curve->needed().budget;
-    if (winner.empty() || needed < least) {
+    const BudgetCurve& curve = budget_curve(scores, few, method);
+    if (curve.empty()) continue;
+    curves.push_back(curve);
+    const double budget = needed(curve).budget;
+    if (winner.empty() || budget < least) {
       winner = style_of(method).label;
-      least = needed;
+      least = budget;
     }
   }
   if (curves.empty()) {
@@ -78,9 +78,9 @@ Judgement classical_methods_win_at_few_players(const Scoreboard& scores) {
   budget.interval_at = [curves](double tail) {
     statistics::Interval least = {.low = infinity, .high = infinity};
     for (const BudgetCurve& curve : curves) {
-      const BudgetNeeded needed = curve.needed(tail);
-      least.low = std::min(least.low, needed.possible);
-      least.high = std::min(least.high, needed.certain);
+      const BudgetNeeded of_curve = needed(curve, tail);
+      least.low = std::min(least.low, of_curve.possible);
+      least.high = std::min(least.high, of_curve.certain);
     }
     return least;
   };
@@ -97,15 +97,15 @@ Judgement classical_methods_need_more_at_many_players(const Scoreboard& scores) 
     if (on.players < paper_constant("many_players")) continue;
     judged.push_back(on);
     for (const std::string& method : classical_methods) {
-      const auto few_curve = BudgetCurve::of(scores, few, method), many_curve = BudgetCurve::of(scores, on, method);
-      if (!few_curve || !many_curve) continue;
-      const BudgetNeeded at_few = few_curve->needed(), at_many = many_curve->needed();
+      const BudgetCurve &few_curve = budget_curve(scores, few, method), &many_curve = budget_curve(scores, on, method);
+      if (few_curve.empty() || many_curve.empty()) continue;
+      const BudgetNeeded at_few = needed(few_curve), at_many = needed(many_curve);
       if (std::isinf(at_few.certain)) continue;
       const double reached = std::isinf(at_many.budget) ? at_many.largest_run : at_many.budget;
       found.push_back(exactly(fmt::format("{}, {}", place(on), style_of(method).label), reached / at_few.budget, 10,
                               Side::at_least, {budget_in_words(at_few.budget), budget_in_words(at_many.budget)}));
       found.back().interval_at = [few_curve, many_curve](double tail) {
-        const BudgetNeeded at_few = few_curve->needed(tail), at_many = many_curve->needed(tail);
+        const BudgetNeeded at_few = needed(few_curve, tail), at_many = needed(many_curve, tail);
         return statistics::Interval{.low = at_many.more_than / at_few.certain,
                                     .high = ratio(at_many.certain, at_few.more_than)};
       };

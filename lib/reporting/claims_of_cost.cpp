@@ -85,11 +85,6 @@ bool was_run(const Scoreboard& scores, std::string_view method) {
   return std::ranges::find(scores.cells(), method, &Cell::method) != scores.cells().end();
 }
 
-std::string absent_baselines(const Scoreboard& scores) {
-  const auto absent = [&](std::string_view method) { return was_run(scores, method) ? "" : was_not_run(method); };
-  return listing(papers_baselines, absent, " ");
-}
-
 Judgement nobody_timed() { return not_testable("No baseline of the paper was timed beside OperatorSHAP."); }
 
 /// The same numbers without a verdict.
@@ -133,9 +128,10 @@ Judgement faster_than_baselines(const Scoreboard& scores) {
   const Measurements found = times_longer(scores, 2);
   if (found.empty()) return nobody_timed();
   const Timing timing = timing_of(scores.run());
+  const auto absent = [&](std::string_view method) { return was_run(scores, method) ? "" : was_not_run(method); };
   Judgement judgement = all_of(
       found, {.quantity = "A baseline's median wall time over OperatorSHAP's", .figures = {"OperatorSHAP", "baseline"}},
-      absent_baselines(scores));
+      listing(papers_baselines, absent, " "));
   if (!timing.why_not.empty()) return not_comparable(judgement, timing.why_not);
   judgement.evidence += fmt::format(" Timed on {}.", timing.machine);
   return judgement;

@@ -220,7 +220,7 @@ Judgement transfers_to_unseen_resolutions(const Scoreboard& scores) {
   Measurements found;
   for (const Discretisation& on : scores.discretisations()) {
     const std::vector<const Cell*> cells = unseen_and_seen(scores, on);
-    if (cells.size() < 2 || std::find(cells.begin(), cells.end(), nullptr) != cells.end()) continue;
+    if (cells.size() < 2 || std::ranges::find(cells, nullptr) != cells.end()) continue;
     const auto over_the_others = [](std::span<const double> medians) {
       return ratio(medians[0], *std::max_element(medians.begin() + 1, medians.end()));
     };

@@ -10,6 +10,7 @@
 
 #include "core/file.hpp"
 #include "reporting/axes.hpp"
+#include "reporting/figures.hpp"
 #include "reporting/gnuplot.hpp"
 
 namespace opshap::reporting {
@@ -22,8 +23,8 @@ using Axes = std::pair<std::string, std::string>;
 std::vector<Axes> axes_of(const std::vector<statistics::Study>& studies) {
   std::vector<Axes> all;
   for (const statistics::Study& study : studies) {
-    Axes axes{study.effort(), study.error()};
-    if (std::find(all.begin(), all.end(), axes) == all.end()) all.push_back(std::move(axes));
+    const Axes axes{study.effort(), study.error()};
+    if (std::ranges::find(all, axes) == all.end()) all.push_back(axes);
   }
   return all;
 }
@@ -48,11 +49,6 @@ std::vector<LegendEntry> studies_legend(const std::vector<statistics::Study>& st
     if (!known) legend.push_back(curve(study.title(), legend.size()));
   }
   return legend;
-}
-
-std::string gnuplot_style(const LegendEntry& entry) {
-  return fmt::format("with linespoints lc rgb '{}' {} pt {} ps 0.7 lw 1.8", entry.color,
-                     entry.dash.empty() ? "dt solid" : fmt::format("dt ({})", entry.dash), entry.marker);
 }
 
 bool has_band(const statistics::Study& study) {
@@ -111,7 +107,8 @@ std::string Evidence::svg() const {
         plots += fmt::format("{}$s{} using 1:3:4 with filledcurves lc rgb '{}' fs transparent solid 0.2 noborder",
                              plots.empty() ? "" : ", ", i, entry->color);
       }
-      plots += fmt::format("{}$s{} using 1:2 {}", plots.empty() ? "" : ", ", i, gnuplot_style(*entry));
+      plots += fmt::format("{}$s{} using 1:2 with linespoints lc rgb '{}' {} pt {} ps 0.7 lw 1.8",
+                           plots.empty() ? "" : ", ", i, entry->color, figures::dash_style(entry->dash), entry->marker);
     }
     if (plots.empty()) continue;
     panels.push_back(draw(

@@ -201,8 +201,8 @@ Panel field_panel(const Scenario& scenario, const FieldBatch& output, const Pane
                 : figures::mesh_panel(domain.as_mesh(), panel, field, query_of(scenario));
   }
   const runs::FieldsRow row = runs::fields_row(scenario, output, output);
-  return line ? figures::curves_panel(row, panel, "", {{.values = field, .style = style}})
-              : figures::heat_map_panel(row, panel, field);
+  if (!line) return figures::heat_map_panel(row, panel, field);
+  return figures::curves_panel(row, panel, "", {{.values = field, .style = style}});
 }
 
 /// The density on a line: level over the cell of a point, without a stroke to 0 at the ends, and for each player a bar

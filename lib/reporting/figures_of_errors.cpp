@@ -23,6 +23,67 @@ std::int64_t position(const std::vector<Discretisation>& all, const Discretisati
   return players.size() == all.size() ? on.players : runs::points_of(on.shape);
 }
 
+/// Which sampling methods fall below the explainer, and from which budgets on.
+struct Wins {
+  int methods = 0, below = 0;
+  std::optional<std::int64_t> least_budget;
+  std::string in_words;  ///< "KernelSHAP from 256, Permutation not up to 2048"
+};
+
+Wins who_wins(const Scoreboard& scores, const Discretisation& on, double explainer) {
+  Wins wins;
+  for (const std::string& method : scores.sampling_methods()) {
+    const std::vector<Cell> curve = scores.curve(on, method);
+    if (curve.empty()) continue;
+    const auto first =
+        std::ranges::find_if(curve, [explainer](auto& cell) { return cell.quartiles("nrmse")->median < explainer; });
+    const bool below = first != curve.end();
+    ++wins.methods;
+    wins.below += below;
+    if (below) wins.least_budget = std::min(wins.least_budget.value_or(*first->budget), *first->budget);
+    wins.in_words += fmt::format("{}{} {} {}", wins.in_words.empty() ? "" : ", ", style_of(method).label,
+                                 below ? "from" : "not up to", below ? *first->budget : *curve.back().budget);
+  }
+  return wins;
+}
+
+/// Those with budget curves, else the smallest, the middle and the largest.
+std::vector<Discretisation> grids_with_times(const Scoreboard& scores) {
+  if (!scores.discretisations_with_curves().empty()) return scores.discretisations_with_curves();
+  const std::vector<Discretisation>& all = scores.discretisations();
+  std::vector<Discretisation> shown = {all.front(), all[all.size() / 2], all.back()};
+  shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
+  return shown;
+}
+
+/// A sampling method's curve, else the cell of the tables.
+std::vector<Cell> cells_of(const Scoreboard& scores, const Discretisation& on, const std::string& method) {
+  std::vector<Cell> cells = scores.curve(on, method);
+  if (cells.empty() && scores.cell(on, method) != nullptr) cells.push_back(*scores.cell(on, method));
+  return cells;
+}
+
+/// "n = 16: A 1.3 ms, the fastest other one B 41 ms, 32 times as long", where A is a trained explainer.
+std::string fastest_in_words(const Scoreboard& scores, const Discretisation& on) {
+  struct Fastest {
+    std::string label;
+    double seconds = 0;
+  } explainer, other;
+  for (const std::string& method : scores.methods()) {
+    for (const Cell& cell : cells_of(scores, on, method)) {
+      const auto seconds = cell.seconds();
+      if (!seconds || is_baseline(cell.access)) continue;
+      Fastest& fastest = cell.access == "amortised" ? explainer : other;
+      if (fastest.label.empty() || seconds->median < fastest.seconds)
+        fastest = {style_of(method).label, seconds->median};
+    }
+  }
+  if (explainer.seconds <= 0 || other.label.empty()) return "";
+  return fmt::format("n = {}: {} {}, the fastest other one {} {}, {:.2g} times as long", on.label(), explainer.label,
+                     show_seconds(explainer.seconds), other.label, show_seconds(other.seconds),
+                     other.seconds / explainer.seconds);
+}
+
 }  // namespace
 
 Figure resolution_error(const Scoreboard& scores) {
@@ -60,7 +121,7 @@ Figure resolution_error(const Scoreboard& scores) {
     data += fmt::format("$m{} << EOD\n{}EOD\n", figure.legend.size(), points);
     plots += fmt::format("{}$m{} using 1:2 {}", plots.empty() ? "" : ", ", figure.legend.size(),
                          line_style(styles.of(method)));
-    figure.legend.push_back(legend_of(styles.of(method)));
+    figure.legend.push_back(styles.of(method));
   }
   if (errors.empty()) return missing(title, "no method has an error above 0");
   const bool by_players =
@@ -75,35 +136,6 @@ Figure resolution_error(const Scoreboard& scores) {
                                      "'\nset ylabel 'median NRMSE'\nplot " + plots + "\n"});
   return figure;
 }
-
-namespace {
-
-/// Which sampling methods fall below the explainer, and from which budgets on.
-struct Wins {
-  int methods = 0, below = 0;
-  std::optional<std::int64_t> least_budget;
-  std::string in_words;  ///< "KernelSHAP from 256, Permutation not up to 2048"
-};
-
-Wins who_wins(const Scoreboard& scores, const Discretisation& on, double explainer) {
-  Wins wins;
-  for (const std::string& method : scores.sampling_methods()) {
-    const std::vector<Cell> curve = scores.curve(on, method);
-    if (curve.empty()) continue;
-    const auto first = std::find_if(curve.begin(), curve.end(), [explainer](const Cell& cell) {
-      return cell.quartiles("nrmse")->median < explainer;
-    });
-    const bool below = first != curve.end();
-    ++wins.methods;
-    wins.below += below;
-    if (below) wins.least_budget = std::min(wins.least_budget.value_or(*first->budget), *first->budget);
-    wins.in_words += fmt::format("{}{} {} {}", wins.in_words.empty() ? "" : ", ", style_of(method).label,
-                                 below ? "from" : "not up to", below ? *first->budget : *curve.back().budget);
-  }
-  return wins;
-}
-
-}  // namespace
 
 Figure budget_error(const Scoreboard& scores) {
   const std::string title = "Error against budget";
@@ -161,52 +193,11 @@ Figure budget_error(const Scoreboard& scores) {
                              .description = std::move(description),
                              .script = curves.script()});
   }
-  for (const std::string& method : drawn) figure.legend.push_back(legend_of(styles.of(method)));
+  for (const std::string& method : drawn) figure.legend.push_back(styles.of(method));
   for (const std::string& explainer : explainers) figure.legend.push_back(line_legend_of(styles.of(explainer)));
   if (figure.panels.empty()) return missing(title, "all errors of the budget curves are 0");
   return figure;
 }
-
-namespace {
-
-/// Those with budget curves, else the smallest, the middle and the largest.
-std::vector<Discretisation> grids_with_times(const Scoreboard& scores) {
-  if (!scores.discretisations_with_curves().empty()) return scores.discretisations_with_curves();
-  const std::vector<Discretisation>& all = scores.discretisations();
-  std::vector<Discretisation> shown = {all.front(), all[all.size() / 2], all.back()};
-  shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
-  return shown;
-}
-
-/// A sampling method's curve, else the cell of the tables.
-std::vector<Cell> cells_of(const Scoreboard& scores, const Discretisation& on, const std::string& method) {
-  std::vector<Cell> cells = scores.curve(on, method);
-  if (cells.empty() && scores.cell(on, method) != nullptr) cells.push_back(*scores.cell(on, method));
-  return cells;
-}
-
-/// "n = 16: A 1.3 ms, the fastest other one B 41 ms, 32 times as long", where A is a trained explainer.
-std::string fastest_in_words(const Scoreboard& scores, const Discretisation& on) {
-  struct Fastest {
-    std::string label;
-    double seconds = 0;
-  } explainer, other;
-  for (const std::string& method : scores.methods()) {
-    for (const Cell& cell : cells_of(scores, on, method)) {
-      const auto seconds = cell.seconds();
-      if (!seconds || is_baseline(cell.access)) continue;
-      Fastest& fastest = cell.access == "amortised" ? explainer : other;
-      if (fastest.label.empty() || seconds->median < fastest.seconds)
-        fastest = {style_of(method).label, seconds->median};
-    }
-  }
-  if (explainer.seconds <= 0 || other.label.empty()) return "";
-  return fmt::format("n = {}: {} {}, the fastest other one {} {}, {:.2g} times as long", on.label(), explainer.label,
-                     show_seconds(explainer.seconds), other.label, show_seconds(other.seconds),
-                     other.seconds / explainer.seconds);
-}
-
-}  // namespace
 
 Figure runtime_error(const Scoreboard& scores) {
   Figure figure{.title = "Wall time against error"};
@@ -251,7 +242,7 @@ Figure runtime_error(const Scoreboard& scores) {
                                        "set xlabel 'wall time of one attribution'\nset ylabel 'median NRMSE'\nplot " +
                                        plots + "\n"});
   }
-  for (const std::string& method : drawn) figure.legend.push_back(legend_of(styles.of(method)));
+  for (const std::string& method : drawn) figure.legend.push_back(styles.of(method));
   if (figure.panels.empty()) return missing(figure.title, "no attribution has both a wall time and an error above 0");
   figure.finding = fmt::format(
       "Median wall time of one attribution, the game's evaluations included, against its median NRMSE; connected "

@@ -188,30 +188,15 @@ std::string key_entry(const LegendEntry& entry) {
                  entry.dash.empty() ? "dt solid" : "dt (" + entry.dash + ")", entry.marker > 0 ? marker : "", title);
 }
 
-/// Commands that draw a legend of so many columns alone.
-std::string drawn_key(const std::vector<LegendEntry>& legend, std::size_t columns) {
-  std::string plot = "plot [0:1] [0:1] NaN notitle";
-  for (const LegendEntry& entry : legend) plot += ", " + key_entry(entry);
-  return message(
-      "unset border\nunset tics\nset margins 0,0,0,0\nset key inside center center horizontal Left reverse maxcols ",
-      columns, " samplen 4 spacing 1.3\n", plot, "\n");
-}
-
 /// The time of day at which Cairo wrote a PDF becomes blanks, so that places in the file stay what its index says.
 std::string without_date(std::string pdf) {
   const std::string key = "/CreationDate (";
   const std::size_t begin = pdf.rfind(key), end = begin == std::string::npos ? begin : pdf.find(')', begin);
-  if (end != std::string::npos)
-    std::fill(pdf.begin() + static_cast<std::ptrdiff_t>(begin), pdf.begin() + static_cast<std::ptrdiff_t>(end) + 1,
-              ' ');
+  if (end != std::string::npos) pdf.replace(begin, end + 1 - begin, end + 1 - begin, ' ');
   return pdf;
 }
 
 }  // namespace
-
-LegendEntry legend_of(const MethodStyle& style) {
-  return {.label = style.label, .color = style.color, .dash = style.dash, .marker = style.marker};
-}
 
 LegendEntry line_legend_of(const MethodStyle& style) {
   return {.label = style.label, .color = style.color, .dash = style.dash};
@@ -267,9 +252,14 @@ std::string print(const std::string& title, const std::vector<Panel>& panels, co
                 share(key_height + (lines - 1 - i / columns) * panel_height, height), "\nset size ", share(1, columns),
                 ",", share(panel_height, height), "\n", style_of_panel(panels[i]), panels[i].script);
   }
-  if (!legend.empty())
-    script += message("reset\nset encoding utf8\nset origin 0,0\nset size 1,", share(key_height, height), "\n",
-                      drawn_key(legend, columns));
+  if (!legend.empty()) {
+    script += message("reset\nset encoding utf8\nset origin 0,0\nset size 1,", share(key_height, height),
+                      "\nunset border\nunset tics\n"
+                      "set margins 0,0,0,0\nset key inside center center horizontal Left reverse maxcols ",
+                      columns, " samplen 4 spacing 1.3\nplot [0:1] [0:1] NaN notitle");
+    for (const LegendEntry& entry : legend) script += ", " + key_entry(entry);
+    script += "\n";
+  }
   const std::string bytes = run_gnuplot(script + "unset multiplot\n");
   return format == Picture::pdf ? without_date(bytes) : bytes;
 }
@@ -301,11 +291,8 @@ std::string compose(const std::string& title, const std::string& description, co
               "</desc>\n<style>svg{color:#1b1f24}@media "
               "(prefers-color-scheme:dark){svg{color:#e8e6e1;background:#16191d}}</style>\n");
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    std::string panel = panels[i];
-    panel.replace(0, 4,
-                  message("<svg x=\"", i % columns * panel_width, "\" y=\"", i / columns * panel_height, "\" width=\"",
-                          panel_width, "\" height=\"", panel_height, "\""));
-    text += panel;
+    text += message("<svg x=\"", i % columns * panel_width, "\" y=\"", i / columns * panel_height, "\" width=\"",
+                    panel_width, "\" height=\"", panel_height, "\"", panels[i].substr(4));
   }
   return text + message("<g transform=\"translate(0,", lines * panel_height, ")\">\n", legend_rows, "</g>\n</svg>\n");
 }

@@ -11,17 +11,8 @@
 namespace opshap::reporting {
 
 /// A line of a legend: the sample that is drawn, and what it stands for.
-struct LegendEntry {
-  std::string label;
-  std::string color;  ///< "#0072B2"; "#000000" is the colour of the surrounding text
-  std::string dash;   ///< "" solid, else lengths of strokes and gaps: "6,3"
-  int marker = 0;     ///< gnuplot's pointtype; 0 none
-  bool bar = false;   ///< a filled box instead of a line
-  bool line = true;   ///< false: the marker alone
-};
+using LegendEntry = MethodStyle;
 
-/// Of a method.
-LegendEntry legend_of(const MethodStyle& style);
 /// Of a method whose line has no markers.
 LegendEntry line_legend_of(const MethodStyle& style);
 

@@ -52,19 +52,11 @@ Html operator+(Html first, const Html& second) { return first += second; }
 
 ElementBuilder::ElementBuilder(std::string_view opening)
     : name_(opening.substr(0, opening.find_first_of("#."))), markup_("<" + name_) {
-  std::string id, classes;
-  for (std::size_t at = name_.size(), end; at < opening.size(); at = end) {
-    end = std::min(opening.find_first_of("#.", at + 1), opening.size());
-    const std::string_view word = opening.substr(at + 1, end - at - 1);
-    if (opening[at] == '#') {
-      id = word;
-    } else {
-      classes += classes.empty() ? "" : " ";
-      classes += word;
-    }
-  }
-  if (!id.empty()) add(Attribute{"id", id});
-  if (!classes.empty()) add(Attribute{"class", classes});
+  const std::string_view head = opening.substr(0, opening.find('.'));  // name and id
+  std::string classes(opening.substr(head.size()));
+  std::ranges::replace(classes, '.', ' ');
+  if (head != name_) add(Attribute{"id", std::string(head.substr(name_.size() + 1))});
+  if (!classes.empty()) add(Attribute{"class", classes.substr(1)});
 }
 
 void ElementBuilder::add(const Attribute& attribute) {

@@ -56,6 +56,24 @@ statistics::Repeats errors_of(const MethodCell& cell) {
   return errors;
 }
 
+/// nullptr when the method was not asked at this budget.
+const MethodCell* cell_at(const std::vector<MethodCell>& cells, const std::string& method, std::int64_t budget) {
+  const auto place = std::ranges::find_if(
+      cells, [&](const MethodCell& candidate) { return candidate.method == method && candidate.budget == budget; });
+  return place == cells.end() ? nullptr : &*place;
+}
+
+/// The game and its truth, by a row of the comparison.
+std::string headline(const runs::MethodRow& row) {
+  const std::string text = fmt::format("{}, {} players. ", row.game, row.players);
+  if (row.truth_error == 0)
+    return text + fmt::format("The truth is {}.", row.truth == "exact" ? "the exact Shapley value" : "a closed form");
+  return text + fmt::format(
+                    "The truth is a {} reference with a relative standard error of {}: differences in NRMSE "
+                    "below it mean nothing.",
+                    row.truth, show(row.truth_error));
+}
+
 /// What is said of a method that spends much less than it may: coalitions that its draws share are evaluated once.
 std::string of_its_budget(const MethodCell& cell) {
   if (!cell.budget) return "";
@@ -160,12 +178,6 @@ MethodComparison::MethodComparison(std::vector<runs::MethodRow> rows, std::uint6
   rank(seed);
 }
 
-const MethodCell* MethodComparison::cell(const std::string& method, std::optional<std::int64_t> budget) const {
-  const auto place = std::ranges::find_if(
-      cells_, [&](const MethodCell& candidate) { return candidate.method == method && candidate.budget == budget; });
-  return place == cells_.end() ? nullptr : &*place;
-}
-
 void MethodComparison::rank(std::uint64_t seed) {
   for (const MethodCell& candidate : cells_) {
     const bool known = std::ranges::find(ranks_, candidate.method, &MethodRank::method) != ranks_.end();
@@ -177,7 +189,7 @@ void MethodComparison::rank(std::uint64_t seed) {
     std::vector<statistics::Repeats> errors;
     bool answered = false;  // else there is nobody to be behind
     for (MethodRank& method : ranks_) {
-      const MethodCell* found = cell(method.method, budget);
+      const MethodCell* found = cell_at(cells_, method.method, budget);
       if (!ranked(found)) continue;
       here.push_back(&method);
       errors.push_back(errors_of(*found));
@@ -290,7 +302,7 @@ Table MethodComparison::ranking() const {
   for (const std::int64_t budget : budgets_) {
     const auto rank = [this, budget](const MethodRank& method) -> std::string {
       const auto at = method.at.find(budget);
-      const MethodCell* found = cell(method.method, budget);
+      const MethodCell* found = cell_at(cells_, method.method, budget);
       return at != method.at.end()                           ? show(at->second)
              : found != nullptr && !found->undefined.empty() ? "undefined"
              : found != nullptr && !found->failure.empty()   ? "DNF"
@@ -302,18 +314,6 @@ Table MethodComparison::ranking() const {
                   "Ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats; \"all\" is "
                   "the mean over the budgets at which everybody is ranked.",
                   ranks_, columns);
-}
-
-std::string MethodComparison::headline() const {
-  const runs::MethodRow& first = rows_.front();
-  std::string text = fmt::format("{}, {} players. ", first.game, first.players);
-  text += first.truth_error == 0
-              ? fmt::format("The truth is {}.", first.truth == "exact" ? "the exact Shapley value" : "a closed form")
-              : fmt::format(
-                    "The truth is a {} reference with a relative standard error of {}: differences in NRMSE below it "
-                    "mean nothing.",
-                    first.truth, show(first.truth_error));
-  return text;
 }
 
 Figure MethodComparison::budget_error() const {
@@ -351,7 +351,7 @@ Figure MethodComparison::budget_error() const {
     }
     if (!points.empty()) {
       curves.add(styles.of(method), points);
-      figure.legend.push_back(legend_of(styles.of(method)));
+      figure.legend.push_back(styles.of(method));
     } else if (drawn == 0 && left_out > 0) {
       exact += (exact.empty() ? "" : ", ") + style_of(method).label;
     }
@@ -361,7 +361,7 @@ Figure MethodComparison::budget_error() const {
     curves.add_level(rows_.front().truth_error, "lw 1.2 lc rgb '#808080' dt (2,3)");
     figure.legend.push_back({.label = "error of the truth", .color = "#808080", .dash = "2,3"});
   }
-  figure.finding = headline() + " Lines are medians over the repeats, bands their quartiles.";
+  figure.finding = headline(rows_.front()) + " Lines are medians over the repeats, bands their quartiles.";
   if (!exact.empty())
     figure.finding +=
         " Exact on this game by declaration or to rounding, in half of the runs at least, so not drawn: " + exact + ".";
@@ -373,7 +373,7 @@ Figure MethodComparison::budget_error() const {
 }
 
 std::string MethodComparison::markdown() const {
-  std::string text = "# Methods on " + headline() + "\n";
+  std::string text = "# Methods on " + headline(rows_.front()) + "\n";
   if (!ranks_.empty()) text += "\n## Ranking\n\n" + ranking().markdown();
   text += "\n## Errors\n\n" + errors().markdown() + "\n## Cost\n\n" + runtime().markdown();
   const std::vector<std::string> broken = less_exact_than_declared();

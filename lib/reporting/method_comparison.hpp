@@ -73,8 +73,6 @@ class MethodComparison {
 
  private:
   void rank(std::uint64_t seed);
-  const MethodCell* cell(const std::string& method, std::optional<std::int64_t> budget) const;
-  std::string headline() const;
 
   std::vector<runs::MethodRow> rows_;
   std::vector<MethodCell> cells_;

@@ -12,10 +12,7 @@ namespace opshap::reporting {
 
 namespace {
 
-struct Known {
-  std::string_view name;
-  MethodStyle style;
-};
+using Known = std::pair<std::string_view, MethodStyle>;
 
 const std::array<Known, 10>& known() {
   static const std::array<Known, 10> styles = {{
@@ -44,7 +41,7 @@ std::string name_in_words(std::string_view name) {
 std::string_view without_explainer(std::string_view method) { return method.substr(0, method.find(':')); }
 
 std::size_t rank(std::string_view method) {
-  return static_cast<std::size_t>(std::ranges::find(known(), without_explainer(method), &Known::name) -
+  return static_cast<std::size_t>(std::ranges::find(known(), without_explainer(method), &Known::first) -
                                   known().begin());
 }
 
@@ -86,13 +83,13 @@ std::size_t look_by_name(std::string_view method) {
 
 std::vector<std::string> known_methods() {
   std::vector<std::string> names;
-  for (const Known& method : known()) names.emplace_back(method.name);
+  for (const auto& [name, style] : known()) names.emplace_back(name);
   return names;
 }
 
 MethodStyle style_of(std::string_view method) {
   const std::string_view head = without_explainer(method);
-  MethodStyle style = is_known(method) ? known()[rank(method)].style : MethodStyle{.label = name_in_words(head)};
+  MethodStyle style = is_known(method) ? known()[rank(method)].second : MethodStyle{.label = name_in_words(head)};
   if (!is_known(method)) set_look(style, look_by_name(method));
   if (head.size() < method.size()) {
     std::string explainer(method.substr(head.size() + 1));
@@ -115,11 +112,9 @@ MethodStyles::MethodStyles(const std::vector<std::string>& methods) {
       continue;
     }
     constexpr std::size_t colors = other_colors.size();
-    std::size_t tried = 0, number = look_by_name(method);
-    while (!taken.insert(number).second) {
-      ++tried;
+    std::size_t number = look_by_name(method);
+    for (std::size_t tried = 1; !taken.insert(number).second; ++tried)
       number = tried / colors * colors + (look_by_name(method) + tried) % colors;
-    }
     set_look(style, number);
   }
 }

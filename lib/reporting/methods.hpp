@@ -12,9 +12,11 @@ namespace opshap::reporting {
 /// methods apart without colour.
 struct MethodStyle {
   std::string label;  ///< "KernelSHAP"
-  std::string color;  ///< "#0072B2"
+  std::string color;  ///< "#0072B2"; "#000000" is the colour of the surrounding text
   std::string dash;   ///< "" solid, else lengths of strokes and gaps: "6,3"
-  int marker = 7;     ///< gnuplot's pointtype
+  int marker = 0;     ///< gnuplot's pointtype; 0 none
+  bool bar = false;   ///< a filled box instead of a line, as of other things in a legend
+  bool line = true;   ///< false: the marker alone
 };
 
 /// The names of the methods with a style of their own, in the order of display. No two of them have the same colour and

@@ -87,22 +87,16 @@ Html verdict_header(const ReportContents& contents) {
                              {"Started", started},
                              {"Commit", commits_in_words(run)},
                              {"BLAS", over_sittings(run, "blas")}});
+  const auto leading = std::ranges::find(contents.figures, leading_figure, &DrawnFigure::name);
+  const Links links = {{"#claims", "Claims"},           {"#paper", "Paper against this run"},
+                       {"#methods", "All methods"},     {"#operators", "Backbone and reference"},
+                       {"#figures", "Figures"},         {"#cost", "Cost"},
+                       {"#environment", "Environment"}, {"#differences", "Differences"}};
   return element("p.overline", "OperatorSHAP, reproduction report") +
          element("h1", fmt::format("{}, profile {}", pde_label(run.pde), run.profile)) + warnings(run) +
          element("div.first", element("div", sentence_list(summary(scores, contents.run.claims))),
-                 each(contents.figures,
-                      [](const DrawnFigure& drawn) {
-                        return drawn.name == leading_figure ? figure_html(drawn) : Html();
-                      })) +
-         verdict_table(contents.run.claims) + fact_list(facts) +
-         navigation({{"#claims", "Claims"},
-                     {"#paper", "Paper against this run"},
-                     {"#methods", "All methods"},
-                     {"#operators", "Backbone and reference"},
-                     {"#figures", "Figures"},
-                     {"#cost", "Cost"},
-                     {"#environment", "Environment"},
-                     {"#differences", "Differences"}});
+                 leading == contents.figures.end() ? Html() : figure_html(*leading)) +
+         verdict_table(contents.run.claims) + fact_list(facts) + navigation(links);
 }
 
 /// The n for which the paper has no cell at all.
@@ -211,19 +205,16 @@ Html differences_section(const runs::Run& run) {
                      difference_list(standing_differences(run.pde)));
 }
 
-/// Tables below their headings.
-Html headed_tables(const std::vector<std::pair<const char*, const Table*>>& tables) {
-  return each(tables, [](const auto& one) { return element("h3", one.first) + one.second->html_with_caption(); });
-}
+/// A table below its heading.
+Html headed(const char* heading, const Table& table) { return element("h3", heading) + table.html_with_caption(); }
 
 Html operators_section(const ReportContents& contents) {
-  std::vector<std::pair<const char*, const Table*>> tables = {{"The backbone", &contents.backbone}};
-  if (!contents.outliers.rows.empty()) tables.emplace_back("Inputs with errors of another size", &contents.outliers);
-  tables.insert(tables.end(), {{"The reference", &contents.reference},
-                               {"The games", &contents.games},
-                               {"Errors net of the reference's", &contents.net},
-                               {"Drift", &contents.drift}});
-  return section("operators", "Backbone and reference", headed_tables(tables));
+  const Table& outliers = contents.outliers;
+  return section("operators", "Backbone and reference",
+                 headed("The backbone", contents.backbone) +
+                     (outliers.rows.empty() ? Html() : headed("Inputs with errors of another size", outliers)) +
+                     headed("The reference", contents.reference) + headed("The games", contents.games) +
+                     headed("Errors net of the reference's", contents.net) + headed("Drift", contents.drift));
 }
 
 /// Claims, comparison and manifest for programs; "<" is written as an escape so that no text can end the element.
@@ -260,7 +251,7 @@ std::string page(const ReportContents& contents) {
       claims_section(contents.run.claims, run) + paper_section(contents) +
       section("methods", "All methods", contents.methods.html_with_caption()) + operators_section(contents) +
       figures_section(contents) +
-      section("cost", "Cost", headed_tables({{"Training", &contents.training}, {"One attribution", &contents.cost}})) +
+      section("cost", "Cost", headed("Training", contents.training) + headed("One attribution", contents.cost)) +
       environment_section(run) + differences_section(run);
   return document(fmt::format("OperatorSHAP on {}, profile {}", pde_label(run.pde), run.profile),
                   verdict_header(contents), main,

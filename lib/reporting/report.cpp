@@ -149,16 +149,14 @@ WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
     write_file(folder / "claims.json", study_claims_json(judge_studies(folder)));
     return {.page = folder / "claims.json", .broken_checks = {}};
   }
-  const Chapter chapter = write_run_report(folder, {}, target);
-  return {.page = target, .broken_checks = broken_checks(chapter.claims)};
+  return {.page = target, .broken_checks = broken_checks(write_run_report(folder, {}, target).claims)};
 }
 
 WrittenReport keep_report(const fs::path& folder, const fs::path& keep, const fs::path& page_file) {
   require(!keep.empty(), "report: --keep (is empty). Name a folder.");
   if (const std::vector<fs::path> found = runs_in(folder); !found.empty())
     return write_overview(folder, found, page_file.empty() ? keep / "report.html" : page_file, keep);
-  const Chapter chapter = write_run_report(folder, keep, page_file);
-  return {.page = page_file, .broken_checks = broken_checks(chapter.claims)};
+  return {.page = page_file, .broken_checks = broken_checks(write_run_report(folder, keep, page_file).claims)};
 }
 
 }  // namespace opshap::reporting

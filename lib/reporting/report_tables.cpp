@@ -109,13 +109,13 @@ std::vector<const Cell*> cells_of_tables(const Scoreboard& scores) {
   return cells;
 }
 
-std::string budget_in_words(const Cell* cell) {
+std::string shown_budget(const Cell* cell) {
   return cell->budget ? show_count(static_cast<double>(*cell->budget)) : "none";
 }
 
 const ColumnOf<const Cell*> n_column = {"n", [](auto* cell) { return cell->on.label(); }, true};
 const ColumnOf<const Cell*> method_column = {"method", [](auto* cell) { return style_of(cell->method).label; }};
-const ColumnOf<const Cell*> budget_column = {"budget", budget_in_words, true};
+const ColumnOf<const Cell*> budget_column = {"budget", shown_budget, true};
 
 /// The reference on a grid, and the estimates that it is made of.
 struct ReferenceRow {
@@ -127,8 +127,7 @@ struct ReferenceRow {
 };
 
 ReferenceRow reference_row(const Scoreboard& scores, const Discretisation& on) {
-  ReferenceRow found{.on = on, .quality = scores.reference(on)};
-  for (const auto& [kind, count] : found.quality.kinds) found.inputs += count;
+  ReferenceRow found{.on = on, .quality = scores.reference(on), .inputs = scores.references(on).size()};
   for (const runs::AttributionRow* row : scores.references(on)) {
     for (std::size_t i = 0; i < row->reference_parts.size(); ++i)
       found.part_errors[row->reference_parts[i]].push_back(row->reference_part_errors[i]);
@@ -192,19 +191,16 @@ Table methods(const Scoreboard& scores) {
     const auto net = cell->net_nrmse();
     return net && !net->told;
   };
-  std::vector<ColumnOf<const Cell*>> columns = {n_column,
-                                                method_column,
-                                                {"sees", [](auto* cell) { return access_label(cell->access); }},
-                                                budget_column,
-                                                {"inputs", inputs_of, true}};
+  const auto sees = [](auto* cell) { return access_label(cell->access); };
+  std::vector<ColumnOf<const Cell*>> columns = {
+      n_column, method_column, {"sees", sees}, budget_column, {"inputs", inputs_of, true}};
   for (const metrics::Metric& metric : metrics::in_tables()) {
-    columns.push_back({heading(metric),
-                       [below, metric](auto* cell) {
-                         if (metric.shown == metrics::Shown::largest) return largest_in_words(*cell, metric.name);
-                         const bool mark = metric.name == "nrmse" && below(cell);
-                         return score_in_words(*cell, metric.name) + (mark ? " *" : "");
-                       },
-                       true});
+    const auto score = [below, metric](auto* cell) {
+      if (metric.shown == metrics::Shown::largest) return largest_in_words(*cell, metric.name);
+      const bool mark = metric.name == "nrmse" && below(cell);
+      return score_in_words(*cell, metric.name) + (mark ? " *" : "");
+    };
+    columns.push_back({heading(metric), score, true});
   }
   Table table =
       table_of("methods",
@@ -356,12 +352,11 @@ Table reference(const Scoreboard& scores) {
         {"their comparison, least p", [](auto& row) { return row.least_p ? show(*row.least_p) : "none"; }, true});
   }
   for (const std::string& explainer : scores.methods_with_access("amortised")) {
-    columns.push_back({style_of(explainer).label + ", NRMSE",
-                       [&scores, explainer](auto& row) {
-                         const Cell* cell = scores.cell(row.on, explainer);
-                         return cell == nullptr ? "not run" : score_in_words(*cell, "nrmse");
-                       },
-                       true});
+    const auto score = [&scores, explainer](auto& row) {
+      const Cell* cell = scores.cell(row.on, explainer);
+      return cell == nullptr ? "not run" : score_in_words(*cell, "nrmse");
+    };
+    columns.push_back({style_of(explainer).label + ", NRMSE", score, true});
   }
   Table table = table_of("reference",
                          "What attributions are compared with. Its own error is |standard errors|/|values|, 0 where it "

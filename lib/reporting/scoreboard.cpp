@@ -244,11 +244,10 @@ std::string Scoreboard::column(std::string_view method) const {
 }
 
 std::vector<std::string> Scoreboard::methods_with_access(std::string_view access) const {
-  std::vector<std::string> found;
-  for (const std::string& method : methods_) {
-    const auto has = [&](const Cell& cell) { return cell.method == method && cell.access == access; };
-    if (std::ranges::any_of(cells_, has)) found.push_back(method);
-  }
+  std::vector<std::string> found = methods_;
+  std::erase_if(found, [&](const std::string& method) {
+    return std::ranges::none_of(cells_, [&](auto& cell) { return cell.method == method && cell.access == access; });
+  });
   return found;
 }
 
@@ -297,12 +296,11 @@ std::vector<Cell> Scoreboard::curve(const Discretisation& on, std::string_view m
 }
 
 std::vector<Discretisation> Scoreboard::discretisations_with_curves() const {
-  std::vector<Discretisation> found;
   const std::vector<std::string> sampling = sampling_methods();
-  for (const Discretisation& on : discretisations_) {
-    const auto has_curve = [&](const std::string& method) { return !curve(on, method).empty(); };
-    if (std::ranges::any_of(sampling, has_curve)) found.push_back(on);
-  }
+  std::vector<Discretisation> found = discretisations_;
+  std::erase_if(found, [&](const Discretisation& on) {
+    return std::ranges::all_of(sampling, [&](const std::string& method) { return curve(on, method).empty(); });
+  });
   return found;
 }
 

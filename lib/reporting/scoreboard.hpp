@@ -141,7 +141,7 @@ class Scoreboard {
   const Cell* cell(const Discretisation& on, std::string_view method) const;
   /// nullptr when not run.
   const Cell* cell(const Discretisation& on, std::string_view method, std::int64_t budget) const;
-  /// Where BudgetCurve keeps what it has made of these cells: several claims ask for the same curves, which take
+  /// Where budget_curve() keeps what it has made of these cells: several claims ask for the same curves, which take
   /// seconds.
   BudgetCurves& budget_curves() const { return *budget_curves_; }
   /// All budgets of a sampling method, ascending, on the inputs that all of them share; empty with fewer than `least`

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/strict_json.hpp"

@@ -40,8 +40,7 @@ std::vector<Resolution> resolutions_of(const Json& settings, const char* key) {
   std::vector<Resolution> found;
   for (const Json& entry : entries) {
     std::vector<int> shape;
-    Json row = Json::object();
-    row[key] = entry.is_array() ? entry : Json::array({entry});
+    const Json row = {{key, entry.is_array() ? entry : Json::array({entry})}};
     const json_row::Reader reader(row);
     reader(key, shape);
     require<DataError>(!shape.empty() && shape.size() <= 2, key, " (has an entry of ", shape.size(), " numbers)");

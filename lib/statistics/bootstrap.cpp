@@ -55,10 +55,6 @@ void add_ranks(const std::vector<double>& medians, std::vector<double>& ranks) {
   }
 }
 
-double median(Repeats repeats) {
-  return repeats.empty() ? std::numeric_limits<double>::quiet_NaN() : quantile(std::move(repeats), 0.5);
-}
-
 }  // namespace
 
 Resamples::Resamples(std::vector<double> found) : sorted_(std::move(found)) {
@@ -101,7 +97,8 @@ std::vector<Rank> bootstrap_ranks(const std::vector<std::vector<Repeats>>& error
       require(condition.size() == competitors, "ranks: competitors=", condition.size(), " (the first condition has ",
               competitors, "). Leave out who is missing somewhere.");
       std::vector<double> medians;
-      for (const Repeats& repeats : condition) medians.push_back(median(taken(repeats)));
+      for (const Repeats& repeats : condition)
+        medians.push_back(repeats.empty() ? std::nan("") : quantile(taken(repeats), 0.5));
       add_ranks(medians, ranks);
     }
     return ranks;

@@ -1,23 +1,14 @@
 #include "statistics/study.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "core/error.hpp"
 
 namespace opshap::statistics {
-
-namespace {
-
-std::string digits(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
-}  // namespace
 
 Study::Study(std::string title, std::string effort, std::string error)
     : title_(std::move(title)), effort_(std::move(effort)), error_(std::move(error)) {}
@@ -59,28 +50,25 @@ Fit Study::fit() const {
 }
 
 std::string Study::markdown() const {
-  std::string text = "## " + title_ + "\n\n| " + effort_ + " | " + error_ + " | local slope |\n|---:|---:|---:|\n";
+  std::string text = fmt::format("## {}\n\n| {} | {} | local slope |\n|---:|---:|---:|\n", title_, effort_, error_);
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const bool has_slope = i > 0 && points_[i].effort != points_[i - 1].effort;
-    const double slope = has_slope ? std::log(points_[i].error / points_[i - 1].error) /
-                                         std::log(points_[i].effort / points_[i - 1].effort)
-                                   : 0;
-    text += "| " + digits(points_[i].effort) + " | " + digits(points_[i].error) + " | " +
-            (has_slope ? digits(slope) : "") + " |\n";
+    std::string slope;
+    if (i > 0 && points_[i].effort != points_[i - 1].effort) {
+      slope = fmt::format("{:.4g}", std::log(points_[i].error / points_[i - 1].error) /
+                                        std::log(points_[i].effort / points_[i - 1].effort));
+    }
+    text += fmt::format("| {:.4g} | {:.4g} | {} |\n", points_[i].effort, points_[i].error, slope);
   }
-  const bool has_line = std::any_of(points_.begin(), points_.end(),
-                                    [this](const Point& point) { return point.effort != points_.front().effort; });
-  if (has_line) {
-    const Fit line = fit();
-    text += "\n" + error_ + " = " + digits(line.constant) + " · " + effort_ + "^(" + digits(line.slope) + " ± " +
-            digits(line.slope_error) + ")\n";
-  }
-  return text;
+  const auto elsewhere = [this](const Point& point) { return point.effort != points_.front().effort; };
+  if (std::ranges::none_of(points_, elsewhere)) return text;
+  const Fit line = fit();
+  return text + fmt::format("\n{} = {:.4g} · {}^({:.4g} ± {:.4g})\n", error_, line.constant, effort_, line.slope,
+                            line.slope_error);
 }
 
 std::string Study::csv() const {
   std::string text = effort_ + "," + error_ + "\n";
-  for (const Point& point : points_) text += digits(point.effort) + "," + digits(point.error) + "\n";
+  for (const Point& point : points_) text += fmt::format("{:.4g},{:.4g}\n", point.effort, point.error);
   return text;
 }
 

@@ -25,28 +25,6 @@
 
 namespace opshap::training {
 
-void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
-  data::Safetensors file;
-  file.metadata["counters"] = checkpoint.counters;
-  for (const auto& [name, tensor] : checkpoint.tensors) file.tensors[name] = operators::stored_tensor(tensor);
-  data::write_safetensors(path, file);
-}
-
-Checkpoint read_checkpoint(const std::filesystem::path& path) {
-  const data::Safetensors file = data::read_safetensors(path);
-  Checkpoint checkpoint;
-  const auto counters = file.metadata.find("counters");
-  require<DataError>(counters != file.metadata.end(), "training: checkpoint=", path.string(),
-                     " (has no counters). Remove the folder and train again.");
-  checkpoint.counters = counters->second;
-  for (const auto& [name, stored] : file.tensors) {
-    require<DataError>(stored.dtype == "F32", "training: checkpoint=", path.string(), " (tensor ", name,
-                       " is not F32). Remove the folder and train again.");
-    checkpoint.tensors[name] = operators::stored_values(stored);
-  }
-  return checkpoint;
-}
-
 namespace {
 
 constexpr double beta_first = 0.9, beta_second = 0.999, epsilon = 1e-8;
@@ -71,6 +49,14 @@ void update_in_one_pass(const Update& update, std::int64_t size, float* paramete
     parameter[i] = decay * parameter[i] - rate * first[i] / (std::sqrt(second[i]) / root + tiny);
     gradient[i] = 0;
   }
+}
+
+/// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until
+/// they are added up.
+std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const Domain& domain) {
+  if (!network.options().device().is_cpu()) return batch;
+  const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;
+  return std::clamp(operators::cached_batch(network, domain), least, most);
 }
 
 }  // namespace
@@ -116,18 +102,6 @@ AdamW::Tensors AdamW::moments() const {
   for (const auto& [name, tensor] : second_) all["second." + name] = tensor;
   return all;
 }
-
-namespace {
-
-/// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until
-/// they are added up.
-std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const Domain& domain) {
-  if (!network.options().device().is_cpu()) return batch;
-  const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;
-  return std::clamp(operators::cached_batch(network, domain), least, most);
-}
-
-}  // namespace
 
 double batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain, const LossPart& part) {
   const std::int64_t size = chunk_size(network, batch, domain);
@@ -222,15 +196,20 @@ struct State {
                                     .seconds = 0};
 };
 
+/// The state of an unfinished training: float32 tensors by name, and counters as JSON text. One file, so that it is all
+/// there or not at all.
 void save(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, const AdamW& optimiser,
           const State& state) {
-  Checkpoint checkpoint;
-  for (const auto& [name, tensor] : weights(network)) checkpoint.tensors["model." + name] = tensor;
-  for (const auto& [name, tensor] : state.best) checkpoint.tensors["best." + name] = tensor;
-  for (const auto& [name, tensor] : state.average) checkpoint.tensors["average." + name] = tensor;
-  for (const auto& [name, tensor] : optimiser.moments()) checkpoint.tensors[name] = tensor;
+  data::Safetensors checkpoint;
+  const auto put = [&](const std::string& prefix, const AdamW::Tensors& tensors) {
+    for (const auto& [name, tensor] : tensors) checkpoint.tensors[prefix + name] = operators::stored_tensor(tensor);
+  };
+  put("model.", weights(network));
+  put("best.", state.best);
+  put("average.", state.average);
+  put("", optimiser.moments());
   const networks::TrainingSummary& summary = state.summary;
-  checkpoint.counters = ordered_json{
+  checkpoint.metadata["counters"] = ordered_json{
       {"identity", loop.identity},
       {"steps", optimiser.steps()},
       {"epochs", summary.epochs},
@@ -238,48 +217,54 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
       {"best_validation", summary.best_validation},
       {"operator_evaluations", summary.operator_evaluations},
       {"gradient_norm", state.gradient_norm},
-      {"seconds",
-       summary.seconds}}.dump();
-  write_checkpoint(folder / "checkpoint.safetensors", checkpoint);
+      {"seconds", summary.seconds}}.dump();
+  data::write_safetensors(folder / "checkpoint.safetensors", checkpoint);
 }
 
-/// False when there is no checkpoint.
+/// As a checkpoint and a finished training have it.
+networks::TrainingSummary summary_of(const ordered_json& json) {
+  return {.epochs = json["epochs"],
+          .best_epoch = json["best_epoch"],
+          .best_validation = json["best_validation"],
+          .operator_evaluations = json["operator_evaluations"],
+          .seconds = json["seconds"]};
+}
+
+/// False when there is no checkpoint. Throws DataError for a file that is truncated, corrupt or no checkpoint.
 bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, AdamW& optimiser,
              State& state) {
   const fs::path path = folder / "checkpoint.safetensors";
   if (!is_there(path)) return false;
-  const Checkpoint checkpoint = read_checkpoint(path);
-  const auto counters = strict_json<ordered_json>(checkpoint.counters, message("training: checkpoint=", path.string()));
+  const data::Safetensors checkpoint = data::read_safetensors(path);
+  const auto said = checkpoint.metadata.find("counters");
+  require<DataError>(said != checkpoint.metadata.end(), "training: checkpoint=", path.string(),
+                     " (has no counters). Remove the folder and train again.");
+  for (const auto& [name, stored] : checkpoint.tensors)
+    require<DataError>(stored.dtype == "F32", "training: checkpoint=", path.string(), " (tensor ", name,
+                       " is not F32). Remove the folder and train again.");
+  const auto counters = strict_json<ordered_json>(said->second, message("training: checkpoint=", path.string()));
   require<DataError>(counters.is_object() && counters.contains("identity") && counters["identity"].is_string(),
                      "training: checkpoint=", path.string(), " (has no counters). Remove the folder and train again.");
   require_same(folder, loop.identity, counters["identity"].get<std::string>());
+  const auto take = [&](const std::string& name, const torch::Tensor& like) {
+    const auto found = checkpoint.tensors.find(name);
+    require<DataError>(found != checkpoint.tensors.end() && like.sizes() == found->second.shape,
+                       "training: checkpoint=", path.string(), " (tensor ", name,
+                       " is missing or of another shape). Remove the folder and train again.");
+    return operators::stored_values(found->second);
+  };
   const auto part = [&](const std::string& prefix) {
     AdamW::Tensors tensors;
-    for (const auto& [name, parameter] : weights(network)) {
-      const auto found = checkpoint.tensors.find(prefix + name);
-      require<DataError>(found != checkpoint.tensors.end() && found->second.sizes() == parameter.sizes(),
-                         "training: checkpoint=", path.string(), " (tensor ", prefix + name,
-                         " is missing or of another shape). Remove the folder and train again.");
-      tensors[name] = found->second;
-    }
+    for (const auto& [name, parameter] : weights(network)) tensors[name] = take(prefix + name, parameter);
     return tensors;
   };
   assign(network, part("model."));
   state.best = part("best.");
   if (loop.averaging > 0) state.average = part("average.");
-  const AdamW::Tensors first = part("first."), second = part("second.");
-  {
-    const torch::NoGradGuard no_grad;
-    for (auto [name, tensor] : optimiser.moments())
-      tensor.copy_(name.starts_with("first.") ? first.at(name.substr(6)) : second.at(name.substr(7)));
-  }
+  for (auto [name, moment] : optimiser.moments()) moment.copy_(take(name, moment));
   optimiser.set_steps(counters["steps"]);
   state.gradient_norm = counters.value("gradient_norm", 0.0);
-  state.summary = {.epochs = counters["epochs"],
-                   .best_epoch = counters["best_epoch"],
-                   .best_validation = counters["best_validation"],
-                   .operator_evaluations = counters["operator_evaluations"],
-                   .seconds = counters["seconds"]};
+  state.summary = summary_of(counters);
   return true;
 }
 
@@ -368,11 +353,7 @@ bool is_finished(const fs::path& folder, const std::string& identity, networks::
   require<DataError>(complete, "training: summary=", path.string(),
                      " (is not that of a finished training). Remove the folder and train again.");
   require_same(folder, identity, json["identity"].get<std::string>());
-  summary = {.epochs = json["epochs"],
-             .best_epoch = json["best_epoch"],
-             .best_validation = json["best_validation"],
-             .operator_evaluations = json["operator_evaluations"],
-             .seconds = json["seconds"]};
+  summary = summary_of(json);
   return true;
 }
 

@@ -50,6 +50,13 @@ void finalize() {
   if (done == 0) MPI_Finalize();
 }
 
+template <typename Number>
+void add_in_place(std::span<Number> numbers, MPI_Datatype type) {
+  require(numbers.size() <= std::numeric_limits<int>::max(), "train: numbers=", numbers.size(),
+          " (more than a message of MPI has). Train a smaller network.");
+  MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), type, MPI_SUM, MPI_COMM_WORLD);
+}
+
 }  // namespace
 
 Ranks::Ranks() {
@@ -64,17 +71,6 @@ Ranks::Ranks() {
   // A launcher takes a process that ends without it for a failed one. That of several ranks that fails is one.
   if (alone()) std::atexit(finalize);
 }
-
-namespace {
-
-template <typename Number>
-void add_in_place(std::span<Number> numbers, MPI_Datatype type) {
-  require(numbers.size() <= std::numeric_limits<int>::max(), "train: numbers=", numbers.size(),
-          " (more than a message of MPI has). Train a smaller network.");
-  MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), type, MPI_SUM, MPI_COMM_WORLD);
-}
-
-}  // namespace
 
 void Ranks::add(std::span<float> numbers) const {
   if (!alone()) add_in_place(numbers, MPI_FLOAT);

@@ -64,11 +64,8 @@ std::unique_ptr<Game> SampleGames::game(std::int64_t member) const {
 
 // Each member has little work, so a thread takes whole members. Without an engine the operator has threads of its own.
 void SampleGames::for_each(std::size_t members, const std::function<void(std::size_t b)>& play) const {
-  if (has_engine_) {
-    parallel_for(members, play);
-  } else {
-    for (std::size_t b = 0; b < members; ++b) play(b);
-  }
+  if (has_engine_) return parallel_for(members, play);
+  for (std::size_t b = 0; b < members; ++b) play(b);
 }
 
 double SampleGames::mean_squared_gain() const {

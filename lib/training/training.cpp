@@ -324,20 +324,16 @@ Target::Labels rows(const Target::Labels& labels, std::int64_t first, std::int64
   return some;
 }
 
-void require_fits(const Operator& backbone, const data::Dataset& data) {
-  require(backbone.dimension() == data.inputs.domain.dimension() && backbone.input_channels() == data.inputs.channels,
-          "explainer: operator=", backbone.describe(), " (takes ", backbone.input_channels(), " channels on ",
-          backbone.dimension(), " axes; the data set has ", data.inputs.channels, " on ",
-          data.inputs.domain.dimension(), "). Give the operator that was trained on this data.");
-}
-
 }  // namespace
 
 networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked, const Operator& backbone,
                                           const data::Dataset& data, std::uint64_t seed,
                                           const std::filesystem::path& folder, const std::vector<int>& snapshots) {
   const auto start = std::chrono::steady_clock::now();
-  require_fits(backbone, data);
+  require(backbone.dimension() == data.inputs.domain.dimension() && backbone.input_channels() == data.inputs.channels,
+          "explainer: operator=", backbone.describe(), " (takes ", backbone.input_channels(), " channels on ",
+          backbone.dimension(), " axes; the data set has ", data.inputs.channels, " on ",
+          data.inputs.domain.dimension(), "). Give the operator that was trained on this data.");
   networks::ExplainerRecipe recipe = asked;
   recipe.scenario = data::rule_for(asked.scenario, data);
   const auto target = targets::make(recipe);
@@ -399,7 +395,8 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
                     .evaluations_once = train.evaluations() + validation.evaluations() + once,
                     .seconds_once = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
                     .snapshots = snapshots};
-  // What this rank's share of a batch has of its loss. Parts of that, for chunks of its fields, are given to `evaluate`.
+  // What this rank's share of a batch has of its loss. Parts of that, for chunks of its fields, are given to
+  // `evaluate`.
   const auto loss_of = [&](const auto& evaluate, const Material& from, const Batch& batch,
                            const Target::Labels& labels) {
     const Batch some = ranks.share(batch);

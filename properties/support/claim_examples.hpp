@@ -23,8 +23,7 @@ using Change = std::function<void(runs::Results&)>;
 inline const std::string regression_msr = "regression_msr_shapiq_1_6";
 
 /// Changes the rows of one method; `change` gets the row.
-template <typename ChangeRow>
-void change_rows(runs::Results& results, const std::string& method, const ChangeRow& change) {
+void change_rows(runs::Results& results, const std::string& method, const auto& change) {
   for (runs::AttributionRow& row : results.attributions)
     if (row.method == method) change(row);
 }
@@ -54,8 +53,7 @@ inline void set_to_the_papers(runs::Results& results, const std::string& method,
 }
 
 /// Rows of another method or n, made of rows of one method.
-template <typename ChangeRow>
-void add_rows_like(runs::Results& results, const std::string& method, const ChangeRow& change) {
+void add_rows_like(runs::Results& results, const std::string& method, const auto& change) {
   std::vector<runs::AttributionRow> added;
   change_rows(results, method, [&](runs::AttributionRow row) {
     if (change(row)) added.push_back(row);

@@ -29,10 +29,9 @@ rc::Gen<double> offset() { return rc::gen::weightedOneOf<double>({{3, dyadic()},
 
 /// Adds to the value of each coalition, a player at a time, that of the coalition without the player, times a factor.
 void add_without_each_player(Table& table, double factor) {
-  for (int player = 0; player < table.players; ++player) {
+  for (int player = 0; player < table.players; ++player)
     for (std::size_t mask = 0; mask < table.values.size(); ++mask)
       if (mask >> player & 1) table.values[mask] += factor * table.values[mask ^ (std::size_t{1} << player)];
-  }
 }
 
 /// The table with the Möbius coefficients given for coalitions of at most `order` players, 0 for larger ones.

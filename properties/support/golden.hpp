@@ -13,19 +13,14 @@ namespace opshap::golden {
 
 using Json = nlohmann::json;
 
-/// The cases of reference_data/shapiq/<subject>.json, for example those of one method. Throws DataError for another
+/// The cases of reference_data/shapiq/<subject>.json, or those of them that have a key. Throws DataError for another
 /// version of the format.
-inline std::vector<Json> cases(const std::string& subject) {
+inline std::vector<Json> cases(const std::string& subject, const char* key = nullptr) {
   const Json file = Json::parse(read_file(OPSHAP_SOURCE_DIR "/reference_data/shapiq/" + subject + ".json"));
   require<DataError>(file.at("version") == 1, subject, ".json: version=", file.at("version").get<int>(),
                      " (reads 1). Make the file again.");
-  return file.at("cases").get<std::vector<Json>>();
-}
-
-/// Those that have a key.
-inline std::vector<Json> cases_with(const std::string& subject, const char* key) {
-  std::vector<Json> found = cases(subject);
-  std::erase_if(found, [key](const Json& entry) { return !entry.contains(key); });
+  auto found = file.at("cases").get<std::vector<Json>>();
+  if (key != nullptr) std::erase_if(found, [key](const Json& entry) { return !entry.contains(key); });
   return found;
 }
 

@@ -84,8 +84,7 @@ struct Survived {
 
 /// Gives mutants of the seeds to `read`. Each is taken, or refused with an error of ours: whatever else it throws would
 /// be exit code 7.
-template <typename Read>
-Survived survive(const char* reader, const std::vector<std::string>& seeds, const Read& read,
+Survived survive(const char* reader, const std::vector<std::string>& seeds, const auto& read,
                  std::uint64_t count = mutants()) {
   Survived survived;
   for (const std::string& seed : seeds) EXPECT_NO_THROW(read(seed)) << reader << ": a file that is whole is read";

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -41,6 +43,16 @@ inline std::int64_t parameter_count(const operators::Network& network) {
   std::int64_t count = 0;
   for (const auto& parameter : network.parameters()) count += parameter.value.numel() / (parameter.complex ? 2 : 1);
   return count;
+}
+
+/// Holds two networks to have the same parameters, to the bit.
+inline void expect_same_parameters(const operators::Network& expected, const operators::Network& found) {
+  ASSERT_EQ(expected.parameters().size(), found.parameters().size());
+  for (std::size_t i = 0; i < expected.parameters().size(); ++i) {
+    const operators::Parameter &one = expected.parameters()[i], &other = found.parameters()[i];
+    EXPECT_EQ(one.name, other.name);
+    EXPECT_TRUE(torch::equal(one.value, other.value)) << one.name;
+  }
 }
 
 /// The derivatives of an operator at one point, by all numbers of the inputs, as quotients of central differences. They

@@ -7,8 +7,8 @@
 
 namespace opshap {
 
-FieldBatch random_field(const Domain& domain, int channels, Rng& rng) {
-  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
+FieldBatch random_field(const Domain& domain, int channels, Rng& rng, std::int64_t batch) {
+  FieldBatch field = FieldBatch::zeros(domain, batch, channels);
   for (double& value : field.values) value = rng.normal();
   return field;
 }
@@ -51,9 +51,8 @@ games::PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng
   const auto masks = static_cast<std::size_t>(1 + rng.below(9));
   if (kind == 1) {
     std::vector<double> centres;
-    for (std::size_t mask = 0; mask < masks; ++mask) {
+    for (std::size_t mask = 0; mask < masks; ++mask)
       for (const Axis& axis : domain.axes()) centres.push_back(axis.extent * rng.uniform());
-    }
     return games::PartitionOfUnity::gaussians(domain, centres, domain.axes()[0].extent * rng.uniform(0.1, 0.6));
   }
   if (kind == 2) {

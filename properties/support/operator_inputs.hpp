@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/coalitions.hpp"
 #include "core/field.hpp"
@@ -10,8 +11,8 @@
 
 namespace opshap {
 
-/// One field of standard normal numbers.
-FieldBatch random_field(const Domain& domain, int channels, Rng& rng);
+/// Fields of standard normal numbers.
+FieldBatch random_field(const Domain& domain, int channels, Rng& rng, std::int64_t batch = 1);
 
 /// Each point's player drawn independently; every player has a point.
 Partition random_cells(const Domain& domain, int players, Rng& rng);

@@ -55,7 +55,7 @@ std::vector<double> shapley_values_by_dividends(const Table& table) {
 
 double kernel(int players, int size) { return 1.0 / (static_cast<double>(size) * (players - size)); }
 
-double harmonic(int n) {
+double harmonic_number(int n) {
   double sum = 0;
   for (int k = 1; k <= n; ++k) sum += 1.0 / k;
   return sum;

@@ -19,7 +19,7 @@ std::vector<double> shapley_values_by_dividends(const Table& table);
 double kernel(int players, int size);
 
 /// 1 + 1/2 + … + 1/n.
-double harmonic(int n);
+double harmonic_number(int n);
 
 /// C(n, k), exact for n <= 40: rounded from logarithms of the gamma function.
 double binomial(int n, int k);

@@ -10,10 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "core/file.hpp"
 #include "support/run_folder.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 
@@ -29,6 +32,14 @@ inline ::testing::AssertionResult holds(const nlohmann::json& object, const nloh
     if (!object.contains(key) || object[key] != value)
       return ::testing::AssertionFailure() << "wanted: " << key << " = " << value << "\ngot: " << object;
   return ::testing::AssertionSuccess();
+}
+
+/// A JSON value for each line of a text.
+inline std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<nlohmann::json> found;
+  for (std::string line; std::getline(lines, line);) found.push_back(nlohmann::json::parse(line));
+  return found;
 }
 
 /// A folder of its own for each test, and `opshap` run through the shell as its users do.
@@ -88,14 +99,12 @@ class Program : public RunFolder {
   void expect_refusal(const std::string& arguments, int code, const std::string& contains) const {
     const auto before = listing();
     const Outcome outcome = opshap(arguments);
-    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.err;
-    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])")))
-        << arguments << "\n"
-        << outcome.err;
-    EXPECT_NE(std::string::npos, outcome.err.find(contains))
-        << arguments << "\nwanted: " << contains << "\ngot: " << outcome.err;
-    EXPECT_EQ("", outcome.out) << arguments;
-    EXPECT_EQ(before, listing()) << arguments << " left something behind";
+    SCOPED_TRACE(arguments + "\n" + outcome.err);
+    EXPECT_EQ(code, outcome.code);
+    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])")));
+    EXPECT_TRUE(has(outcome.err, contains));
+    EXPECT_EQ("", outcome.out);
+    EXPECT_EQ(before, listing()) << "something was left behind";
   }
 
   std::set<std::string> listing() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "core/file.hpp"
@@ -25,6 +26,14 @@ class Puppets : public RunFolder {
     return plugin;
   }
 
+  /// The folder of a program in another role.
+  std::filesystem::path puppet_as(const std::string& role, const std::string& script,
+                                  const std::string& more = "") const {
+    write_file(folder_ / "peer.sh", script);
+    write_file(folder_ / "plugin.toml", "name = 'puppet'\nrole = '" + role + "'\ncommand = ['sh', 'peer.sh']\n" + more);
+    return folder_;
+  }
+
   /// v(∅) = 1, v({0}) = 3, v({1}) = 5, v(N) = 9.
   static peers::Doors doors() {
     return {.values = [](const Coalitions& coalitions) {
@@ -39,12 +48,16 @@ class Puppets : public RunFolder {
     peers::Ending ending = peers::Ending::ok;
     std::string text;
   };
-  static Failed failure(peers::Peer& peer) {
+  /// How work ends.
+  static Failed failure_of(const auto& work) {
     try {
-      return {peer.run(task(), doors()).ending, ""};
+      return {work(), ""};
     } catch (const peers::Failure& error) {
       return {error.ending(), error.what()};
     }
+  }
+  static Failed failure(peers::Peer& peer, const peers::Task& asked = task()) {
+    return failure_of([&] { return peer.run(asked, doors()).ending; });
   }
 
   static constexpr double patience = 0.5;

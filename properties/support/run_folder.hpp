@@ -4,15 +4,40 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
+
+#include "core/file.hpp"
 
 namespace opshap {
 
 /// A row as older programs wrote it, without its checksum: one that may be changed.
 inline std::string without_checksum(const std::string& line) {
   return std::regex_replace(line, std::regex(",\"crc32c\":\"[0-9a-f]{8}\""), "");
+}
+
+/// The rows of a file without what no two runs have in common: their times, and the checksums.
+inline std::string without_times(const std::filesystem::path& file) {
+  std::istringstream lines(read_file(file));
+  std::string rest;
+  for (std::string line; std::getline(lines, line);) {
+    auto row = nlohmann::ordered_json::parse(line);
+    for (const char* key : {"seconds", "game_seconds", "estimator_seconds", "crc32c"}) row.erase(key);
+    rest += row.dump() + '\n';
+  }
+  return rest;
+}
+
+/// What the files of a folder and of its folders hold, by their paths from there.
+inline std::map<std::string, std::string> files_of(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) found[entry.path().lexically_relative(folder)] = read_file(entry.path());
+  return found;
 }
 
 /// Tests that read and write files, such as those of a run, in a folder of their own that goes with them.

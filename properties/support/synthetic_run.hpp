@@ -132,7 +132,6 @@ inline runs::Results SyntheticRun::results() const {
                               .players = players,
                               .sample = sample,
                               .method = method,
-                              .empty = 0,
                               .grand = grand,
                               .values = values,
                               .standard_errors = errors,
@@ -219,7 +218,6 @@ inline runs::Results SyntheticRun::results() const {
                               .epochs = 60,
                               .best_epoch = 58,
                               .best_validation = 3.1e-4,
-                              .operator_evaluations = 0,
                               .seconds = 41.5});
   results.training.push_back({.pde = "burgers1d",
                               .stage = "explainer",
@@ -232,40 +230,33 @@ inline runs::Results SyntheticRun::results() const {
 }
 
 inline nlohmann::ordered_json SyntheticRun::manifest() const {
-  using Json = nlohmann::ordered_json;
-  return {{"schema", "opshap.manifest/1"},
-          {"profile", as_the_paper ? "paper" : "smoke"},
-          {"pde", "burgers1d"},
-          {"seed", 42},
-          {"command", {"opshap", "reproduce", "--profile", as_the_paper ? "paper" : "smoke"}},
-          {"commit", "0123456789abcdef0123456789abcdef01234567"},
-          {"dirty", false},
-          {"started", "2026-01-02T03:04:05Z"},
-          {"seconds", {{"data", 4.2}, {"backbone", 41.5}, {"explainer", 75.25}, {"evaluation", 61.0}}},
-          {"environment",
-           {{"processor", "a processor <with> 2 & more cores"},
-            {"threads", 2},
-            {"blas", "OpenBLAS 0.3.21 openmp, 60 GFLOP/s a thread"},
-            {"libtorch", "1.13.1"},
-            {"compiler", "g++ 12.2.0"},
-            {"system", "Linux x86_64"}}},
-          {"settings",
-           {{"summary", "CI and first contact"},
-            {"train_samples", 192},
-            {"resolutions", resolutions},
-            {"toml", "[data]\npde = \"burgers1d\"\n"}}},
-          {"departures", as_the_paper ? Json::array()
-                                      : Json{"training samples: 192 instead of the paper's 4220",
-                                             "test inputs: 8 instead of the paper's 30"}},
-          {"comparable_with_paper", as_the_paper}};
+  auto manifest = nlohmann::ordered_json::parse(R"({
+    "schema": "opshap.manifest/1", "profile": "smoke", "pde": "burgers1d", "seed": 42,
+    "command": ["opshap", "reproduce", "--profile", "smoke"], "commit": "0123456789abcdef0123456789abcdef01234567",
+    "dirty": false, "started": "2026-01-02T03:04:05Z",
+    "seconds": {"data": 4.2, "backbone": 41.5, "explainer": 75.25, "evaluation": 61.0},
+    "environment": {"processor": "a processor <with> 2 & more cores", "threads": 2,
+                    "blas": "OpenBLAS 0.3.21 openmp, 60 GFLOP/s a thread", "libtorch": "1.13.1",
+                    "compiler": "g++ 12.2.0", "system": "Linux x86_64"},
+    "settings": {"summary": "CI and first contact", "train_samples": 192, "resolutions": [],
+                 "toml": "[data]\npde = \"burgers1d\"\n"},
+    "departures": ["training samples: 192 instead of the paper's 4220", "test inputs: 8 instead of the paper's 30"],
+    "comparable_with_paper": false})");
+  if (as_the_paper) {
+    manifest["profile"] = manifest["command"][3] = "paper";
+    manifest["departures"] = nlohmann::ordered_json::array();
+    manifest["comparable_with_paper"] = true;
+  }
+  manifest["settings"]["resolutions"] = resolutions;
+  return manifest;
 }
 
 inline runs::Run SyntheticRun::run() const {
+  const nlohmann::ordered_json facts = manifest();
   runs::Run run;
-  run.pde = "burgers1d";
-  run.profile = as_the_paper ? "paper" : "smoke";
-  if (!as_the_paper)
-    run.departures = {"training samples: 192 instead of the paper's 4220", "test inputs: 8 instead of the paper's 30"};
+  run.pde = facts["pde"];
+  run.profile = facts["profile"];
+  run.departures = facts["departures"];
   run.comparable_with_paper = as_the_paper;
   run.results = results();
   return run;

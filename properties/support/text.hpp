@@ -43,6 +43,12 @@ inline std::vector<std::string> found_by(const std::regex& expression, const std
   return {std::sregex_token_iterator(text.begin(), text.end(), expression, group), std::sregex_token_iterator()};
 }
 
+/// A text with some bits of a byte flipped.
+inline std::string flipped(std::string text, std::size_t at, int bits) {
+  text[at] = static_cast<char>(text[at] ^ bits);
+  return text;
+}
+
 /// What an error of the kind E says, "" when there is none. Errors of other kinds pass through.
 template <typename E = Error, typename Work>
 std::string refusal(const Work& work) {

@@ -54,10 +54,9 @@ class TwoLayerOperator final : public Operator {
         const double slope =
             3 * k[static_cast<std::size_t>(query.point) * points + y] / std::pow(std::cosh(hidden[y]), 2);
         for (int channel = 0; channel < channels_; ++channel) {
-          for (std::size_t z = 0; z < points; ++z) {
+          for (std::size_t z = 0; z < points; ++z)
             result.gradient.field(b)[static_cast<std::size_t>(channel) * points + z] +=
                 slope * k[y * points + z] * mixing(query.channel, channel);
-          }
         }
       }
     }
@@ -91,9 +90,8 @@ class TwoLayerOperator final : public Operator {
     std::vector<double> mixed(points, 0.0), hidden(points, 0.0);
     for (std::size_t i = 0; i < field.size(); ++i)
       mixed[i % points] += mixing(out, static_cast<int>(i / points)) * field[i];
-    for (std::size_t y = 0; y < points; ++y) {
+    for (std::size_t y = 0; y < points; ++y)
       for (std::size_t z = 0; z < points; ++z) hidden[y] += 3 * k[y * points + z] * mixed[z];
-    }
     return hidden;
   }
 

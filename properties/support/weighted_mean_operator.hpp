@@ -105,10 +105,9 @@ class PlaneMeanOperator final : public Operator {
     Gradient found{.values = values_at(inputs, readout), .gradient = inputs};
     FieldBatch ones = inputs;
     std::ranges::fill(ones.values, 1.0);
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+    for (std::int64_t b = 0; b < inputs.batch; ++b)
       for (std::int64_t point = 0; point < inputs.domain.points(); ++point)
         found.gradient.field(b)[static_cast<std::size_t>(point)] = share(ones, b, point);
-    }
     return found;
   }
 

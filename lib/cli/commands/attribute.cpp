@@ -122,7 +122,7 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
   Answers answers{.method = explainer ? std::string(explainer->name())
                             : peer    ? std::string(peer->name())
                                       : options.method};
-  const bool foreign = options.op.string().starts_with("peer:");
+  const bool foreign = options.op.string().starts_with(peer_prefix);
   bool noisy = false;
   KnownEnds ends(asked);
   for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
@@ -161,12 +161,6 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
     answers.shown.more["explained"] = in_words(asked.readouts.front(), asked.inputs.domain);
   if (chosen) answers.shown.chosen = chosen_json(options, answers.attributions.front().front());
   return answers;
-}
-
-void require_figure_file(const std::filesystem::path& path) {
-  if (path.empty() || path == "-") return;
-  require(reporting::picture_format(path.extension().string()).has_value(), "attribute: --figure=", path.string(),
-          " (its ending says no format that figures have). Give .svg, .pdf or .png.");
 }
 
 /// The figure, and beside it a CSV with its numbers. "-" is an SVG on standard output.
@@ -208,9 +202,11 @@ void attribute_game(AttributeOptions options, const Globals& globals) {
 }
 
 void attribute_operator(AttributeOptions options, const Globals& globals) {
-  require_figure_file(options.figure);
-  require(options.figure.empty() || options.figure == "-" ||
-              std::filesystem::path(options.figure).replace_extension(".csv") != globals.out,
+  const bool draws_file = !options.figure.empty() && options.figure != "-";
+  require(!draws_file || reporting::picture_format(options.figure.extension().string()).has_value(),
+          "attribute: --figure=", options.figure.string(),
+          " (its ending says no format that figures have). Give .svg, .pdf or .png.");
+  require(!draws_file || std::filesystem::path(options.figure).replace_extension(".csv") != globals.out,
           "attribute: --out=", globals.out.string(), ", --figure=", options.figure.string(),
           " (the figure's numbers have that name, too). Name one of them otherwise.");
   const OperatorQuestion asked = wanted_question(options, globals, Several::allowed, options.explainer.empty());
@@ -252,17 +248,15 @@ void add_attribute(CLI::App& app, const Globals& globals) {
   add_game_options(*command, options);
   CLI::Option* method = command->add_option(
       "--method", options.method,
-      "One of `opshap list estimators`, or peer:FOLDER, a program in any language; without it opshap "
-      "chooses one");
+      "One of `opshap list estimators`, or peer:FOLDER, a program in any language; without it opshap chooses one");
   command
       ->add_option("--explainer", options.explainer,
                    "With --operator: a trained explainer (safetensors) that explains in place of --method")
       ->excludes(method);
   add_force(*command, options.force);
-  command->add_option(
-      "--figure", options.figure,
-      "With --operator: draw input, output, attribution and query point (.svg, .pdf or .png), with the numbers in a "
-      "CSV file beside it; one input, one query");
+  command->add_option("--figure", options.figure,
+                      "With --operator: draw input, output, attribution and query point (.svg, .pdf or .png), with the "
+                      "numbers in a CSV file beside it; one input, one query");
   command->add_option("--budget", options.budget,
                       "The most distinct coalitions to evaluate, the empty and the grand one among them: 1000, 1e3, "
                       "2^10, or 8n for eight times the players");

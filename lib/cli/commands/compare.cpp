@@ -16,8 +16,7 @@ namespace {
 void run(const CompareOptions& options, const Globals& globals) {
   if (!options.suite.empty()) {
     const Suite suite = load_suite(options.suite, options.op);
-    run_suite(globals, options, suite, suite.has_operators() ? network_environment(globals) : environment(),
-              operator_entries(options.force, globals));
+    run_suite(globals, options, suite, suite.has_operators() ? network_environment(globals) : environment());
   } else if (options.command->count("--operator") > 0) {
     const OperatorGame found = wanted_operator_game(options, globals);
     run_compare(globals, options, found.named, network_environment(globals),
@@ -30,11 +29,10 @@ void run(const CompareOptions& options, const Globals& globals) {
 }  // namespace
 
 void add_compare(CLI::App& app, const Globals& globals) {
-  const auto [command, options] =
-      add_command<CompareOptions>(app, "compare",
-                                  "Errors, costs and ranks of methods at equal budgets, on one game or a suite; "
-                                  "--out FOLDER gets rows and figures",
-                                  run, globals);
+  const auto [command, options] = add_command<CompareOptions>(
+      app, "compare",
+      "Errors, costs and ranks of methods at equal budgets, on one game or a suite; --out FOLDER gets rows and figures",
+      run, globals);
   add_game_options(*command, options);
   command->add_option("--suite", options.suite,
                       "Many games instead of one: a name of `opshap list suites` or a .toml file; --out FOLDER gets a "

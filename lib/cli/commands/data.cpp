@@ -145,17 +145,16 @@ void add_layout(CLI::App& command, data::LayoutRequest& layout, const char* samp
   command.add_option("--train", layout.train, "Samples for training")->check(count);
   command.add_option("--validation", layout.validation, "Samples for validation")->check(count);
   command.add_option("--test", layout.test, "Samples for testing")->check(count);
-  add_resolutions(
-      command, layout.resolutions,
-      "Points per axis at which samples are served in turn, such as 16,32 or 12x20,24x40 (default: the grid "
-      "and every second, fourth, .. point of it)");
+  add_resolutions(command, layout.resolutions,
+                  "Points per axis at which samples are served in turn, such as 16,32 or 12x20,24x40 (default: the "
+                  "grid and every second, fourth, .. point of it)");
 }
 
 /// How fields from elsewhere are taken.
 void add_taking(CLI::App& command, ImportOptions& options) {
-  add_layout(command, options.request.layout,
-             "How many, from the first on (default: all); split 4220/750/30 in proportion unless the three counts are "
-             "given");
+  add_layout(
+      command, options.request.layout,
+      "How many, from the first on (default: all); split 4220/750/30 in proportion unless the three counts are given");
   add_resolution(command, "--interpolate", options.interpolate,
                  "Points per axis of another grid that the fields are interpolated to: by Fourier on periodic axes, "
                  "else by cubics (default: their own grid)");
@@ -182,7 +181,7 @@ void import_npy(const ImportOptions& options, const Globals& globals) {
           "what an explainer sums over). Give --periodic true, or --periodic false.");
   data::NpyOptions npy = options.npy;
   npy.centring = options.centring == "cell" ? Centring::cell : Centring::node;
-  data::import_dataset(*data::open_npy(npy), taking(options), globals.out);
+  data::import_dataset(data::open_npy(npy), taking(options), globals.out);
   show(globals.out, globals);
 }
 

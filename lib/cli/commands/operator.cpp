@@ -15,6 +15,7 @@
 #include "cli/operator_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/scenario.hpp"
 #include "data/npy.hpp"
 #include "networks/networks.hpp"
 
@@ -62,12 +63,8 @@ void run_operator(const OperatorOptions& options, const Globals& globals) {
   data::NpyArray output{.shape = {outputs.batch, outputs.channels},
                         .dtype = options.dtype == "float64" ? data::Dtype::float64 : data::Dtype::float32,
                         .values = std::move(outputs.values)};
-  if (mesh) {
-    output.shape.push_back(mesh->points());
-  } else {
-    const std::vector<int>& points = outputs.domain.shape();
-    output.shape.insert(output.shape.end(), points.begin(), points.end());
-  }
+  const std::vector<int> points = shape_of(mesh ? *mesh : outputs.domain);
+  output.shape.insert(output.shape.end(), points.begin(), points.end());
   data::write_npy(globals.out, output);
 }
 

@@ -1,7 +1,5 @@
 // `opshap reproduce`: data, backbone, explainer, evaluation, report — one folder, resumable at every stage.
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,5 @@
 // `opshap study amortisation`: what the error of an explainer costs, by training target.
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>

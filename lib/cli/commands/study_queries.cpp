@@ -135,11 +135,11 @@ reporting::Evidence evidence_of(const QueriesOptions& options, const StudiedRun&
   reporting::Evidence evidence{
       .name = "queries",
       .title = "An explainer of every query",
-      .finding = fmt::format(
-          "{}, n = {}, {} inputs. The median NRMSE over {} positions of the query is {}; of the mean "
-          "field of eight nodes it is {}.",
-          run.subject(), run.op->dimension() == 1 ? options.points : options.points * options.points, options.inputs,
-          options.positions, reporting::show(median_of(any)), reporting::show(median_of(mean_field))),
+      .finding = fmt::format("{}, n = {}, {} inputs. The median NRMSE over {} positions of the query is {}; of the "
+                             "mean field of eight nodes it is {}.",
+                             run.subject(), run.op->dimension() == 1 ? options.points : options.points * options.points,
+                             options.inputs, options.positions, reporting::show(median_of(any)),
+                             reporting::show(median_of(mean_field))),
       .studies = {curve("explainer, any query", any), curve("mean field, 8 nodes", mean_field)},
       .tables = {points_table(any, mean_field)},
       .linear_efforts = true,
@@ -147,8 +147,7 @@ reporting::Evidence evidence_of(const QueriesOptions& options, const StudiedRun&
   if (fixed) {
     evidence.finding += fmt::format(
         " The explainer that was trained for the query of the run has {} there. The explainer for every query has "
-        "{:.2f} "
-        "times that error.",
+        "{:.2f} times that error.",
         reporting::show(fixed->nrmse.median), median_of(any) / fixed->nrmse.median);
     evidence.studies.push_back(curve("explainer, one query", {*fixed}));
   }

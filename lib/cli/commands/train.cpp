@@ -19,7 +19,7 @@ namespace opshap::cli {
 namespace {
 
 struct TrainOptions {
-  std::filesystem::path data, operator_file;
+  std::filesystem::path data;
   std::string profile = "smoke";
   OwnOperator own;
 };
@@ -95,7 +95,7 @@ void add_train(CLI::App& app, const Globals& globals) {
   });
 
   auto* explainer = add_training(*train, "explainer", "An explainer of a trained operator", *options);
-  explainer->add_option("--operator", options->operator_file, "Operator (.safetensors)")->required();
+  explainer->add_option("--operator", options->own.op, "Operator (.safetensors)")->required();
   CLI::Option* inputs = explainer->add_option(
       "--inputs", options->own.inputs,
       "Instead of --data: input fields, .npy of shape [B,n], [B,C,n], [B,nx,ny] or [B,C,nx,ny]. Trains for any query, "
@@ -117,7 +117,6 @@ void add_train(CLI::App& app, const Globals& globals) {
     if (!options->own.inputs.empty()) {
       require(networks::library().rank().alone(), "train: --inputs, ranks=", networks::library().rank().size,
               " (what follows the training is one process's). Start one.");
-      options->own.op = options->operator_file;
       train_own_operator(options->own, globals);
       return;
     }
@@ -125,7 +124,7 @@ void add_train(CLI::App& app, const Globals& globals) {
     data::Dataset stored = data::read_dataset(options->data);
     const Profile profile = load_profile_for(options->profile, globals.config, options->data, stored);
     const auto backbone =
-        networks::library().load_operator(options->operator_file, "cpu", networks::Precision::float32, globals.engine);
+        networks::library().load_operator(options->own.op, "cpu", networks::Precision::float32, globals.engine);
     const data::Dataset data = at_points_of(profile, std::move(stored));
     report(networks::library().train_explainer(profile.explainer, *backbone,
                                                explainer_data(data, profile, profile.explainer, globals.seed),

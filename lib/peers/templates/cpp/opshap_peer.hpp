@@ -206,11 +206,9 @@ int serve(const std::string& name, const Estimate& estimate) {
     try {
       pipes.write("result", game.id(), payload_of(estimate(game)));
     } catch (const StopRequested&) {
-      if (game.last_partial.empty()) {
-        pipes.write("fail", game.id() + ",\"reason\":\"stopped before the first partial values\"");
-      } else {
-        pipes.write("result", game.id(), payload_of(game.last_partial));
-      }
+      game.last_partial.empty()
+          ? pipes.write("fail", game.id() + ",\"reason\":\"stopped before the first partial values\"")
+          : pipes.write("result", game.id(), payload_of(game.last_partial));
     } catch (const ProtocolError&) {
       throw;
     } catch (const std::exception& error) {
