@@ -204,7 +204,8 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
       };
       compare([&](const Game& of) { return of.values(coalitions); }, "values");
       compare([&](const Game& of) { return of.extension()->gradients(on_diagonal(nodes, of.players())); }, "diagonal");
-      compare([&](const Game& of) { return of.mean_field()->gradients(on_diagonal(nodes, of.players())); }, "mean field");
+      compare([&](const Game& of) { return of.mean_field()->gradients(on_diagonal(nodes, of.players())); },
+              "mean field");
       compare([&](const Game& of) { return of.slopes()->gradients(corners(coalitions)); }, "coalitions");
     });
 }

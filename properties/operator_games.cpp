@@ -229,7 +229,8 @@ TEST(OperatorGames, HaveTheGradientsOfTheirExtensions) {
           }
           expected.push_back((question.answer(above) - question.answer(below)) / (2 * h));
         }
-      RC_ASSERT(mismatch(expected, game.extension()->gradients(on_diagonal(nodes, game.players())), discretisation(100, h, 2)) == "");
+      RC_ASSERT(mismatch(expected, game.extension()->gradients(on_diagonal(nodes, game.players())),
+                         discretisation(100, h, 2)) == "");
     };
     check(*question.diagonal(), question.masks.values());
     std::vector<double> of_cells, of_shares;

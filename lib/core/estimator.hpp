@@ -18,6 +18,16 @@ struct MatrixRank {
   bool operator==(const MatrixRank&) const = default;
 };
 
+/// What a correction of integrated gradients or of the mean field did, and how far off both are.
+struct SecondOrder {
+  std::vector<double> correction;    ///< [n], what was added to the first order
+  double error_bar = 0;              ///< of the values, relative to their norm
+  double first_order_error_bar = 0;  ///< of what was corrected, relative to its norm
+  int nodes = 0;                     ///< of the quadrature
+  int directions = 0;                ///< at each node
+  std::int64_t forward_equivalents = 0;
+};
+
 /// What each player contributed, and what it cost to find out.
 ///
 /// Values are per cell (they add up to v(N) − v(∅) where the method is efficient), never densities; a density is value
@@ -31,7 +41,8 @@ struct Attribution {
   double grand = 0;  ///< v(N)
   /// Where the sample does not determine the values: they are the minimum-norm solution of equations of this rank.
   std::optional<MatrixRank> minimum_norm;
-  bool exact = false;  ///< equal to the Shapley value up to rounding, whatever the game
+  bool exact = false;                       ///< equal to the Shapley value up to rounding, whatever the game
+  std::optional<SecondOrder> second_order;  ///< where the method corrects a first order
 
   std::int64_t distinct = 0;     ///< distinct coalitions evaluated, ∅ and N among them: what a budget limits
   std::int64_t evaluations = 0;  ///< coalitions asked for, repetitions included

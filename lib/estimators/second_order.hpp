@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/estimator.hpp"
+
+namespace opshap::estimators {
+
+/// What `diagonal_second_order` can be told.
+struct SecondOrderOptions {
+  /// Of Gauss–Legendre's rule to begin with. They are doubled until the first order adds up to v(N) − v(∅).
+  int nodes = 4;
+  /// Directions at each node, a power of two. None: comb_directions(n). As many as players or more: exact.
+  std::optional<int> directions = std::nullopt;
+  bool all_directions = false;
+  /// Corrects the mean field in place of integrated gradients.
+  bool mean_field = false;
+  /// The relative error that the asker bears. A tenth of it may be the quadrature's.
+  double tolerance = 0.05;
+};
+
+/// The power of two from n/4 on, at least 4 and at most 32: fewer directions alias neighbours, and more cost more than
+/// they tell.
+int comb_directions(int players);
+
+/// Integrated gradients, or the mean field, with the correction of order 1/n for the fluctuation of a random coalition
+/// about the diagonal.
+///
+/// Taylor's formula for E ∂_iF(1_S), S holding each player with probability t, gives
+///   φ_i ≈ ∫₀¹ ∂_iF dt + ∫₀¹ [½t(1−t) Σ_j ∂_ijjF + (½−t) ∂_iiF] dt,
+/// all at (t, …, t) (SolvedGame::discretisation_error has it in closed form). Both terms come from two gradients along
+/// a direction z ∈ {±1}^n: with ε = ½min(t, 1−t) and g± = ∇F(t ± εz), g = ∇F(t), the mean over directions of
+///   ½t(1−t)(g₊ + g₋ − 2g)/ε² + (½−t) z⊙(g₊ − g₋)/(2ε).
+/// Random directions leave terms of pairs of players. Directions that are the rows of a Hadamard matrix, repeated from
+/// tooth to tooth of a comb over the players' places and times one random sign a player, leave those of players in the
+/// same place of different teeth alone. Nodes t and 1−t share their signs, so a game without interactions of three
+/// players has its Shapley values whatever the directions.
+///
+/// Two half combs with independent signs give two corrections c₁ and c₂. What is added is λ(c₁ + c₂)/2 with
+/// λ = ⟨c₁, c₂⟩/‖(c₁ + c₂)/2‖², cut to [0, 1]: where the two have nothing in common they are noise. What the values
+/// miss of v(N) − v(∅) is given to all players in equal parts. With all directions there is one comb and λ = 1, and
+/// polynomials up to degree three are exact.
+///
+/// Error bars: of the first order r = √max(0, ⟨c₁, c₂⟩)/‖first order‖; of the values √(δ² + (3r²)²) with
+/// δ = ‖c₁ − c₂‖/(2‖values‖). Cost: nodes·(1 + 2·directions) gradients, plus v(∅) and v(N).
+/// Throws InvalidArgument for a game without gradients off the diagonal, for nodes outside 1..1000, and for directions
+/// that are no power of two or more than players.
+std::unique_ptr<Estimator> diagonal_second_order(const SecondOrderOptions& options);
+
+}  // namespace opshap::estimators
