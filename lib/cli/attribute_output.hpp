@@ -85,8 +85,8 @@ void write_values(const Globals& globals, const Answers& answers);
 /// else the answers have.
 ///
 /// Of several inputs or queries its values are [B][n], or [B][Q][n] with several queries or targets, as are
-/// standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q]. With blocks
-/// it has the keys blocks (how many there are) and block_of_player [players] too.
+/// standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q]. With
+/// blocks it has the keys blocks (how many there are) and block_of_player [players] too.
 nlohmann::ordered_json answers_json(const Globals& globals, const Answers& answers);
 
 /// Prints attributions on standard output: answers_json() with --json; else the largest values of one as a table and
