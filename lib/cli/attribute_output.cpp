@@ -126,21 +126,21 @@ Attribution run_method(const AttributeOptions& options, const methods::Method* p
 namespace {
 
 /// The shape of a number for each attribution.
-std::vector<std::int64_t> outer_shape(const Values& values) {
-  if (values.one_game) return {};
-  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(values.attributions.size())};
-  if (values.attributions.front().size() > 1)
-    shape.push_back(static_cast<std::int64_t>(values.attributions.front().size()));
+std::vector<std::int64_t> outer_shape(const Answers& answers) {
+  if (answers.one_game) return {};
+  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(answers.attributions.size())};
+  if (answers.attributions.front().size() > 1)
+    shape.push_back(static_cast<std::int64_t>(answers.attributions.front().size()));
   return shape;
 }
 
 /// `part` of each attribution, one after the other.
 template <typename Part>
-data::NpyArray npy_array(const Values& values, bool of_players, const Part& part) {
-  std::vector<std::int64_t> shape = outer_shape(values);
-  if (of_players) shape.push_back(static_cast<std::int64_t>(values.attributions.front().front().values.size()));
+data::NpyArray npy_array(const Answers& answers, bool of_players, const Part& part) {
+  std::vector<std::int64_t> shape = outer_shape(answers);
+  if (of_players) shape.push_back(static_cast<std::int64_t>(answers.attributions.front().front().values.size()));
   std::vector<double> numbers;
-  for (const auto& of_input : values.attributions) {
+  for (const auto& of_input : answers.attributions) {
     for (const Attribution& attribution : of_input) {
       const std::vector<double> found = part(attribution);
       numbers.insert(numbers.end(), found.begin(), found.end());
@@ -149,31 +149,31 @@ data::NpyArray npy_array(const Values& values, bool of_players, const Part& part
   return {std::move(shape), data::Dtype::float64, std::move(numbers)};
 }
 
-data::NpyArray npy_values(const Values& values) {
-  return npy_array(values, true, [](const Attribution& found) { return found.values; });
+data::NpyArray npy_values(const Answers& answers) {
+  return npy_array(answers, true, [](const Attribution& found) { return found.values; });
 }
 
-std::string npz(const Values& values) {
-  std::vector<std::pair<std::string, data::NpyArray>> arrays = {{"values", npy_values(values)}};
-  const bool errors = std::ranges::all_of(values.attributions, [](const auto& of_input) {
+std::string npz(const Answers& answers) {
+  std::vector<std::pair<std::string, data::NpyArray>> arrays = {{"values", npy_values(answers)}};
+  const bool errors = std::ranges::all_of(answers.attributions, [](const auto& of_input) {
     return std::ranges::all_of(of_input, [](const Attribution& found) { return found.standard_errors.has_value(); });
   });
   if (errors)
     arrays.emplace_back("standard_errors",
-                        npy_array(values, true, [](const Attribution& found) { return *found.standard_errors; }));
-  arrays.emplace_back("empty", npy_array(values, false, [](const Attribution& f) { return std::vector{f.empty}; }));
-  arrays.emplace_back("grand", npy_array(values, false, [](const Attribution& f) { return std::vector{f.grand}; }));
+                        npy_array(answers, true, [](const Attribution& found) { return *found.standard_errors; }));
+  arrays.emplace_back("empty", npy_array(answers, false, [](const Attribution& f) { return std::vector{f.empty}; }));
+  arrays.emplace_back("grand", npy_array(answers, false, [](const Attribution& f) { return std::vector{f.grand}; }));
   return data::format_npz(arrays);
 }
 
-std::string csv(const Values& values) {
-  const bool several = !values.one_game;
+std::string csv(const Answers& answers) {
+  const bool several = !answers.one_game;
   std::string text = several ? "input,query,player,value,standard_error\n" : "player,value,standard_error\n";
-  for (std::size_t input = 0; input < values.attributions.size(); ++input) {
-    for (std::size_t query = 0; query < values.attributions[input].size(); ++query) {
-      const Attribution& found = values.attributions[input][query];
+  for (std::size_t input = 0; input < answers.attributions.size(); ++input) {
+    for (std::size_t query = 0; query < answers.attributions[input].size(); ++query) {
+      const Attribution& found = answers.attributions[input][query];
       for (std::size_t player = 0; player < found.values.size(); ++player) {
-        if (several) text += fmt::format("{},{},", input, values.names[query].dump());
+        if (several) text += fmt::format("{},{},", input, answers.explained.names[query].dump());
         text += fmt::format("{},{},{}\n", player, found.values[player],
                             found.standard_errors ? fmt::format("{}", (*found.standard_errors)[player]) : "");
       }
@@ -197,12 +197,14 @@ void require_values_file(const std::filesystem::path& out) {
                                 " (its ending says no format that values have). Give .npy, .npz, .csv or .json."));
 }
 
-void write_values(const std::filesystem::path& out, const Values& values, const Json& json) {
+void write_values(const Globals& globals, const Answers& answers) {
+  const std::filesystem::path& out = globals.out;
+  if (out.empty()) return;
   const std::string ending = out == "-" ? ".npy" : out.extension().string();
-  if (ending == ".npz") return write_file(out, npz(values));
-  if (ending == ".csv") return write_file(out, csv(values));
-  if (ending == ".json") return write_file(out, json.dump(2) + '\n');
-  data::write_npy(out, npy_values(values));
+  if (ending == ".npz") return write_file(out, npz(answers));
+  if (ending == ".csv") return write_file(out, csv(answers));
+  if (ending == ".json") return write_file(out, answers_json(globals, answers).dump(2) + '\n');
+  data::write_npy(out, npy_values(answers));
 }
 
 namespace {
@@ -210,18 +212,11 @@ namespace {
 /// Rows of the table for people; --json has all.
 constexpr std::size_t most_rows = 40;
 
-void add_shown(Json& object, const Shown& shown) {
-  if (!shown.path.empty()) object["path"] = shown.path;
-  if (shown.blocks) object.update(Json{{"blocks", shown.blocks->count}, {"block_of_player", shown.blocks->of_player}});
-  if (shown.chosen.is_object()) object.update(shown.chosen);
-  object.update(shown.more);
-}
-
-void print_game(const Shown& shown) {
-  if (shown.blocks)
+void print_game(const Answers& answers) {
+  if (answers.blocks)
     std::cout << fmt::format("{} of {} blocks of the mesh hold points and play; --json says which.\n",
-                             shown.blocks->of_player.size(), shown.blocks->count);
-  if (!shown.path.empty()) std::cout << "game computed by " << shown.path << '\n';
+                             answers.blocks->of_player.size(), answers.blocks->count);
+  if (!answers.path.empty()) std::cout << "game computed by " << answers.path << '\n';
 }
 
 /// Three digits of a value that has an error, six of another one. What rounding leaves of 0 is 0.
@@ -247,12 +242,13 @@ void print_errors_in_words(const Attribution& attribution) {
         agreed);
 }
 
-void print_table(const std::string& method, const Attribution& attribution, const Shown& shown) {
+void print_table(const Answers& answers) {
+  const Attribution& attribution = answers.attributions.front().front();
   const std::vector<double>& values = attribution.values;
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const bool cut = values.size() > most_rows;
-  if (cut || shown.sorted)
+  if (cut || answers.sorted)
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return std::abs(values[a]) > std::abs(values[b]); });
   if (cut) order.resize(most_rows);
@@ -260,26 +256,26 @@ void print_table(const std::string& method, const Attribution& attribution, cons
   for (const double value : values) largest = std::max(largest, std::abs(value));
   std::size_t width = 0;
   for (const std::size_t player : order)
-    if (!shown.places.empty()) width = std::max(width, shown.places[player].size());
+    if (!answers.places.empty()) width = std::max(width, answers.places[player].size());
   const auto place = [&](const std::string& words) { return width == 0 ? "" : fmt::format("  {:<{}}", words, width); };
   std::cout << fmt::format("{:>8}{}  {:>12}  {:>12}\n", "player", place("at"), "value", "std. error");
   for (const std::size_t player : order) {
     const bool has_error = attribution.standard_errors.has_value();
     const std::string error = has_error ? fmt::format("{:.2g}", (*attribution.standard_errors)[player]) : "-";
     std::cout << fmt::format("{:>8}{}  {:>12}  {:>12}\n", player,
-                             place(shown.places.empty() ? "" : shown.places[player]),
+                             place(answers.places.empty() ? "" : answers.places[player]),
                              shown_value(values[player], largest, has_error), error);
   }
   if (cut)
     std::cout << fmt::format("The {} largest of {} players; --json and --out have all.\n", most_rows, values.size());
-  if (shown.more.contains("explained"))
-    std::cout << "explained: " << shown.more["explained"].get<std::string>() << '\n';
+  if (answers.more.contains("explained"))
+    std::cout << "explained: " << answers.more["explained"].get<std::string>() << '\n';
   std::cout << fmt::format("v(empty) = {:.6g}, v(grand) = {:.6g}, sum of values - (v(grand) - v(empty)) = {:.3g}\n",
                            attribution.empty, attribution.grand, attribution.efficiency_gap());
   std::cout << fmt::format(
       "{}{}: {} distinct coalitions, {} evaluations, {} gradients; {:.3g} s in the game, {:.3g} s in the estimator\n",
-      method, attribution.exact ? " (exact)" : "", attribution.distinct, attribution.evaluations, attribution.gradients,
-      attribution.game_seconds, attribution.estimator_seconds);
+      answers.method, attribution.exact ? " (exact)" : "", attribution.distinct, attribution.evaluations,
+      attribution.gradients, attribution.game_seconds, attribution.estimator_seconds);
   print_errors_in_words(attribution);
   if (const auto& rank = attribution.minimum_norm) {
     std::cout << fmt::format(
@@ -320,28 +316,21 @@ Json attribution_json(const Globals& globals, const std::string& method, const A
   return object;
 }
 
-}  // namespace
-
-Json shown_json(const Globals& globals, const std::string& method, const Attribution& attribution, const Shown& shown) {
-  Json object = attribution_json(globals, method, attribution);
-  add_shown(object, shown);
-  return object;
-}
-
-Json attributions_json(const Globals& globals, const std::string& method,
-                       const std::vector<std::vector<Attribution>>& attributions, const Explained& explained,
-                       const Shown& shown) {
-  Json object = {
-      {"method", method}, {"players", attributions.front().front().values.size()}, {explained.key, explained.names}};
+/// Those of several inputs or queries.
+Json attributions_json(const Globals& globals, const Answers& answers) {
+  const auto& [key_of_names, names] = answers.explained;
+  Json object = {{"method", answers.method},
+                 {"players", answers.attributions.front().front().values.size()},
+                 {key_of_names, names}};
   for (const char* key : {"values", "standard_errors", "empty", "grand", "efficiency_gap", "distinct", "evaluations",
                           "gradients", "exact", "minimum_norm"}) {
     object[key] = Json::array();
   }
   double game_seconds = 0, estimator_seconds = 0;
-  for (const std::vector<Attribution>& of_input : attributions) {
+  for (const std::vector<Attribution>& of_input : answers.attributions) {
     Json rows = Json::array();
     for (const Attribution& attribution : of_input) {
-      rows.push_back(attribution_json(globals, method, attribution));
+      rows.push_back(attribution_json(globals, answers.method, attribution));
       game_seconds += attribution.game_seconds;
       estimator_seconds += attribution.estimator_seconds;
     }
@@ -349,45 +338,52 @@ Json attributions_json(const Globals& globals, const std::string& method,
       if (!rows.front().contains(key) || key == "method" || key == "players") continue;
       Json of_queries = Json::array();
       for (const auto& row : rows) of_queries.push_back(row[key]);
-      column.push_back(explained.names.size() == 1 ? of_queries.front() : of_queries);
+      column.push_back(names.size() == 1 ? of_queries.front() : of_queries);
     }
   }
   object["seed"] = globals.seed;
   object["seconds"] = {{"game", game_seconds}, {"estimator", estimator_seconds}};
-  add_shown(object, shown);
   return object;
 }
 
-void print_attributions(const Globals& globals, const std::string& method,
-                        const std::vector<std::vector<Attribution>>& attributions, const Explained& explained,
-                        const Shown& shown) {
-  if (globals.json) return print_json(attributions_json(globals, method, attributions, explained, shown));
-  std::cout << fmt::format("{:>6}  {:>8}  {:>22}  {:>14}  {:>14}\n", "input",
-                           explained.key[0] == 'q' ? "query" : "target", "v(grand) - v(empty)", "largest player",
-                           "its value");
+void print_rows(const Answers& answers) {
+  const auto& [key, names] = answers.explained;
+  std::cout << fmt::format("{:>6}  {:>8}  {:>22}  {:>14}  {:>14}\n", "input", key[0] == 'q' ? "query" : "target",
+                           "v(grand) - v(empty)", "largest player", "its value");
   std::size_t rows = 0;
-  for (std::size_t input = 0; input < attributions.size(); ++input) {
-    for (std::size_t query = 0; query < explained.names.size() && rows < most_rows; ++query, ++rows) {
-      const Attribution& attribution = attributions[input][query];
+  for (std::size_t input = 0; input < answers.attributions.size(); ++input) {
+    for (std::size_t query = 0; query < names.size() && rows < most_rows; ++query, ++rows) {
+      const Attribution& attribution = answers.attributions[input][query];
       const auto largest = std::max_element(attribution.values.begin(), attribution.values.end(),
                                             [](double a, double b) { return std::abs(a) < std::abs(b); });
-      std::cout << fmt::format("{:>6}  {:>8}  {:>22.6g}  {:>14}  {:>14.6g}\n", input, words(explained.names[query]),
+      std::cout << fmt::format("{:>6}  {:>8}  {:>22.6g}  {:>14}  {:>14.6g}\n", input, words(names[query]),
                                attribution.grand - attribution.empty, largest - attribution.values.begin(), *largest);
     }
   }
-  if (const std::size_t all = attributions.size() * explained.names.size(); rows < all)
-    std::cout << fmt::format("The first {} of {} rows.\n", rows, all);
-  std::cout << fmt::format("{}: {} inputs, {} {} each; --json and --out have all values.\n", method,
-                           attributions.size(), explained.names.size(), explained.key);
-  print_game(shown);
+  const std::size_t inputs = answers.attributions.size(), all = inputs * names.size();
+  if (rows < all) std::cout << fmt::format("The first {} of {} rows.\n", rows, all);
+  std::cout << fmt::format("{}: {} inputs, {} {} each; --json and --out have all values.\n", answers.method, inputs,
+                           names.size(), key);
 }
 
-void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
-                       const Shown& shown) {
-  if (globals.json) return print_json(shown_json(globals, method, attribution, shown));
-  print_table(method, attribution, shown);
-  if (shown.chosen.is_object()) print_chosen(shown.chosen);
-  print_game(shown);
+}  // namespace
+
+Json answers_json(const Globals& globals, const Answers& answers) {
+  Json object = answers.several ? attributions_json(globals, answers)
+                                : attribution_json(globals, answers.method, answers.attributions.front().front());
+  if (!answers.path.empty()) object["path"] = answers.path;
+  if (const auto& blocks = answers.blocks)
+    object.update(Json{{"blocks", blocks->count}, {"block_of_player", blocks->of_player}});
+  if (answers.chosen.is_object()) object.update(answers.chosen);
+  object.update(answers.more);
+  return object;
+}
+
+void print_answers(const Globals& globals, const Answers& answers) {
+  if (globals.json) return print_json(answers_json(globals, answers));
+  answers.several ? print_rows(answers) : print_table(answers);
+  if (answers.chosen.is_object() && !answers.several) print_chosen(answers.chosen);
+  print_game(answers);
 }
 
 }  // namespace opshap::cli

@@ -47,62 +47,50 @@ std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options);
 /// the method needs a budget and none is given.
 Attribution run_method(const AttributeOptions& options, const methods::Method* peer, methods::Question question);
 
-/// Attributions as --out has them: [B][Q], those of one game are [1][1].
-struct Values {
-  const std::vector<std::vector<Attribution>>& attributions;
-  bool one_game = false;                           ///< of a game without a field: arrays are [n]
-  std::vector<nlohmann::ordered_json> names = {};  ///< numbers of points, or targets in words; empty with one_game
+/// What of the output each attribution explains, in order.
+struct Explained {
+  const char* key = "queries";                     ///< of the JSON: "queries", or "targets"
+  std::vector<nlohmann::ordered_json> names = {};  ///< numbers of points, or targets in words
 };
 
-/// Throws InvalidArgument where the ending of --out is none of .npy, .npz, .csv, .json; "-" is .npy. To be called
-/// before the work.
-void require_values_file(const std::filesystem::path& out);
-
-/// Writes the file that its ending says: .npy has the values, [n] for a game, [B,n] for inputs of an operator, [B,Q,n]
-/// with several queries, float64; .npz has values, standard_errors (where all have them), empty and grand; .csv has a
-/// row for each player; .json has `json`.
-void write_values(const std::filesystem::path& out, const Values& values, const nlohmann::ordered_json& json);
-
-/// What is said beside the numbers of an attribution.
-struct Shown {
+/// Attributions of a question, and what is said beside their numbers.
+struct Answers {
+  std::string method;
+  std::vector<std::vector<Attribution>> attributions = {};  ///< [B][Q]; those of one game are [1][1]
+  bool one_game = false;                                    ///< of a game without a field: arrays are [n]
+  bool several = false;                     ///< there are several inputs or queries, or there may be: a row for each
+  Explained explained = {};                 ///< empty with one_game
   std::string path = {};                    ///< how the game was computed, Game::path
   std::optional<MeshBlocks> blocks = {};    ///< which of them play, where the players are blocks of a mesh
   std::vector<std::string> places = {};     ///< where each player is, in words; none for a game without a field
   bool sorted = false;                      ///< the table begins with the largest value
   nlohmann::ordered_json chosen = nullptr;  ///< how the method was chosen, where none was asked for
   nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< further keys of the JSON
+  std::string remark = {};                                         ///< on all of them
 };
 
-/// What of the output each attribution explains, in order.
-struct Explained {
-  const char* key = "queries";                ///< of the JSON: "queries", or "targets"
-  std::vector<nlohmann::ordered_json> names;  ///< numbers of points, or targets in words
-};
+/// Throws InvalidArgument where the ending of --out is none of .npy, .npz, .csv, .json; "-" is .npy. To be called
+/// before the work.
+void require_values_file(const std::filesystem::path& out);
 
-/// Attributions of several inputs or queries, [B][Q], as one JSON object. Its values are [B][n], or [B][Q][n] with
-/// several queries or targets, as are standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and
-/// gradients are [B] or [B][Q]. With blocks it has the keys blocks (how many there are) and block_of_player [players]
-/// too.
-nlohmann::ordered_json attributions_json(const Globals& globals, const std::string& method,
-                                         const std::vector<std::vector<Attribution>>& attributions,
-                                         const Explained& explained, const Shown& shown);
+/// Writes --out, if any, as its ending says: .npy has the values, [n] for a game, [B,n] for inputs of an operator,
+/// [B,Q,n] with several queries, float64; .npz has values, standard_errors (where all have them), empty and grand; .csv
+/// has a row for each player; .json has answers_json().
+void write_values(const Globals& globals, const Answers& answers);
+
 /// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none),
 /// error_samples (of how many orderings they are, where they are of orderings), empty, grand, efficiency_gap, distinct,
 /// evaluations, gradients, seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and needed_rank of a
-/// system that does not determine the values), path (how the game was computed, Game::path, where it tells), and the
-/// same keys more.
-nlohmann::ordered_json shown_json(const Globals& globals, const std::string& method, const Attribution& attribution,
-                                  const Shown& shown);
+/// system that does not determine the values), path (how the game was computed, Game::path, where it tells), and what
+/// else the answers have.
+///
+/// Of several inputs or queries its values are [B][n], or [B][Q][n] with several queries or targets, as are
+/// standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q]. With
+/// blocks it has the keys blocks (how many there are) and block_of_player [players] too.
+nlohmann::ordered_json answers_json(const Globals& globals, const Answers& answers);
 
-/// Prints attributions of several inputs or queries on standard output: attributions_json() with --json, else a line
-/// for each of the first inputs and queries.
-void print_attributions(const Globals& globals, const std::string& method,
-                        const std::vector<std::vector<Attribution>>& attributions, const Explained& explained,
-                        const Shown& shown);
-
-/// Prints an attribution on standard output: shown_json() with --json, else the largest values as a table and what they
-/// cost.
-void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
-                       const Shown& shown);
+/// Prints attributions on standard output: answers_json() with --json; else the largest values of one as a table and
+/// what they cost, or of several a line for each of the first inputs and queries.
+void print_answers(const Globals& globals, const Answers& answers);
 
 }  // namespace opshap::cli

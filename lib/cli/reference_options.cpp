@@ -108,6 +108,10 @@ Judgement judge(const StoredAttribution& given, const Globals& globals, const Re
           certified};
 }
 
+Answers answers_of(const Game& game, const evaluation::CertifiedReference& reference) {
+  return {.method = reference.method, .attributions = {{reference.attribution}}, .path = game.path()};
+}
+
 Json json_of(const evaluation::ReferenceEstimate& estimate) {
   return {{"method", estimate.method},
           {"values", estimate.attribution.values},
@@ -118,7 +122,7 @@ Json json_of(const evaluation::ReferenceEstimate& estimate) {
 
 Json json_of(const Globals& globals, const Game& game, const evaluation::CertifiedReference& reference,
              const std::optional<Judgement>& judgement) {
-  Json object = shown_json(globals, reference.method, reference.attribution, {.path = game.path()});
+  Json object = answers_json(globals, answers_of(game, reference));
   object["relative_error"] = json_number(reference.error);
   object["rounding"] = reference.rounding;
   object["reached"] = reference.reached;
@@ -220,7 +224,7 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
   if (globals.json) {
     if (globals.out != "-") print_json(object);
   } else if (globals.out != "-") {
-    print_attribution(globals, reference.method, reference.attribution, {.path = game.path()});
+    print_answers(globals, answers_of(game, reference));
     print_words(reference, judgement);
   }
   std::cout.flush();

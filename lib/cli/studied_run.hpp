@@ -23,8 +23,8 @@ struct StudiedRun {
   std::unique_ptr<Operator> op;
   std::string op_checksum;
 
-  /// The first inputs of the run's test split, at the run's resolutions and query. Throws InvalidArgument when there are
-  /// fewer.
+  /// The first inputs of the run's test split, at the run's resolutions and query. Throws InvalidArgument when there
+  /// are fewer.
   evaluation::HeldOutPlan plan(int inputs, double reference_error, std::uint64_t seed) const;
   /// Everything that decides the references of these inputs, as text.
   std::string identity(int inputs, double reference_error, std::uint64_t seed) const;

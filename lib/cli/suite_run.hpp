@@ -24,9 +24,9 @@ struct WrittenBoard {
 bool is_leaderboard(const std::filesystem::path& folder);
 
 /// Writes leaderboard.json, tables/ and report.html of a suite that was played into its `folder`, which has its
-/// manifest.json, from the rows in the folders of the games alone, packed or not. Changes since a baseline are not in it. `page` is where the page goes; empty for report.html in the folder. Throws DataError for a manifest
-/// of the wrong types, for a game without its rows or truth.json, and for rows that have changed since they were
-/// written.
+/// manifest.json, from the rows in the folders of the games alone, packed or not. Changes since a baseline are not in
+/// it. `page` is where the page goes; empty for report.html in the folder. Throws DataError for a manifest of the wrong
+/// types, for a game without its rows or truth.json, and for rows that have changed since they were written.
 WrittenBoard rebuild_leaderboard(const std::filesystem::path& folder, const std::filesystem::path& page = {});
 
 /// Writes into `keep` what a repository keeps of a suite: manifest.json, of each game manifest.json, truth.json and
@@ -39,10 +39,9 @@ WrittenBoard keep_leaderboard(const std::filesystem::path& folder, const std::fi
 ///
 /// Into --out go manifest.json, a folder for each game as run_compare() writes one, leaderboard.json, tables/ and
 /// report.html over all. The same command again goes on where it was stopped. --budgets, --repeats and the settings of
-/// the reference replace those of the suite. The input of an operator is a random one of the problem that no data set has,
-/// taken at every s-th point of its native grid, so that every point is a player. The rule is the problem's usual one.
-/// Prints the ranks of each class of access and the page's path, or
-/// leaderboard.json with --json.
+/// the reference replace those of the suite. The input of an operator is a random one of the problem that no data set
+/// has, taken at every s-th point of its native grid, so that every point is a player. The rule is the problem's usual
+/// one. Prints the ranks of each class of access and the page's path, or leaderboard.json with --json.
 ///
 /// JSON keys: schema, suite, commit, games [{name, group, players, truth {method, error}}], classes [{access,
 /// conditions, ranks [{method, rank, low, high, groups {group: {rank, low, high}}, exact, refused, unfinished}],

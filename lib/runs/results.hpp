@@ -186,8 +186,8 @@ std::int64_t points_of(const std::vector<int>& shape);
 /// "32" or "8 × 8".
 std::string shape_in_words(const std::vector<int>& shape);
 
-/// One line of JSON without the newline, of any type of row. Throws NumericalError for a number that is not finite (JSON
-/// has none), and DataError for a row that read_results() would refuse.
+/// One line of JSON without the newline, of any type of row. Throws NumericalError for a number that is not finite
+/// (JSON has none), and DataError for a row that read_results() would refuse.
 template <typename Row>
 std::string to_json_line(Row row);
 

@@ -25,14 +25,6 @@ namespace opshap::cli {
 
 namespace {
 
-/// The attributions of a question: [inputs][queries].
-struct Answers {
-  std::string method;
-  std::string remark = {};  ///< on all of them
-  Shown shown = {};
-  std::vector<std::vector<Attribution>> attributions;
-};
-
 /// The trained explainer of --explainer as a method; none without the option.
 std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& options, const OperatorQuestion& asked,
                                                   const Globals& globals) {
@@ -132,7 +124,7 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
     for (const Readout& readout : asked.readouts) {
       scenario.readout = readout;
       const auto game = games::cell_mask_game(*asked.op, scenario);
-      answers.shown.path = game->path();
+      answers.path = game->path();
       if (answers.method.empty()) {
         choose_method(options, *game);
         answers.method = options.method;
@@ -142,7 +134,7 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
       if (explainer == nullptr) {
         answers.attributions.back().push_back(run_method(options, peer.get(), question));
         once.ask_again("attribute");
-        once.describe(answers.shown.more);
+        once.describe(answers.more);
         noisy = noisy || once.noisy();
         Attribution& found = answers.attributions.back().back();
         found.exact = found.exact && !noisy;
@@ -154,12 +146,13 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
       ends.keep(answers.attributions.back().back().empty);
     }
   }
-  answers.shown.sorted = options.sorted;
-  answers.shown.blocks = asked.blocks;
-  answers.shown.places = places_of(make_scenario(asked.rule, asked.inputs.one(0)));
-  if (asked.readouts.size() == 1)
-    answers.shown.more["explained"] = in_words(asked.readouts.front(), asked.inputs.domain);
-  if (chosen) answers.shown.chosen = chosen_json(options, answers.attributions.front().front());
+  answers.sorted = options.sorted;
+  answers.several = asked.batched || asked.readouts.size() > 1;
+  answers.explained = asked.explained;
+  answers.blocks = asked.blocks;
+  answers.places = places_of(make_scenario(asked.rule, asked.inputs.one(0)));
+  if (asked.readouts.size() == 1) answers.more["explained"] = in_words(asked.readouts.front(), asked.inputs.domain);
+  if (chosen) answers.chosen = chosen_json(options, answers.attributions.front().front());
   return answers;
 }
 
@@ -186,19 +179,18 @@ void attribute_game(AttributeOptions options, const Globals& globals) {
   const NamedGame named = wanted_game(options);
   if (chosen) choose_method(options, *named.game);
   AskedGame asked(*named.game, named.foreign);
-  std::vector<std::vector<Attribution>> found = {
-      {run_method(options, peer.get(), {.game = asked.game(), .seed = globals.seed})}};
+  Answers answers{.method = peer ? std::string(peer->name()) : options.method,
+                  .attributions = {{run_method(options, peer.get(), {.game = asked.game(), .seed = globals.seed})}},
+                  .one_game = true,
+                  .path = named.game->path(),
+                  .sorted = options.sorted};
   asked.ask_again("attribute");
-  Attribution& attribution = found.front().front();
+  Attribution& attribution = answers.attributions.front().front();
   attribution.exact = attribution.exact && !asked.noisy();
-  const std::string method = peer ? std::string(peer->name()) : options.method;
-  Shown shown{.path = named.game->path(), .sorted = options.sorted};
-  if (chosen) shown.chosen = chosen_json(options, attribution);
-  asked.describe(shown.more);
-  if (!globals.out.empty())
-    write_values(globals.out, {.attributions = found, .one_game = true},
-                 shown_json(globals, method, attribution, shown));
-  if (globals.out != "-") print_attribution(globals, method, attribution, shown);
+  if (chosen) answers.chosen = chosen_json(options, attribution);
+  asked.describe(answers.more);
+  write_values(globals, answers);
+  if (globals.out != "-") print_answers(globals, answers);
 }
 
 void attribute_operator(AttributeOptions options, const Globals& globals) {
@@ -214,21 +206,10 @@ void attribute_operator(AttributeOptions options, const Globals& globals) {
           "attribute: --figure (draws one input and one query or target; there are ", asked.inputs.batch, " and ",
           asked.readouts.size(), "). Ask for one of each.");
   const Answers answers = answer(options, asked, globals);
-  const bool one = !asked.batched && asked.readouts.size() == 1;
-  const auto& first = answers.attributions.front().front();
-  if (!globals.out.empty())
-    write_values(
-        globals.out, {.attributions = answers.attributions, .names = asked.explained.names},
-        one ? shown_json(globals, answers.method, first, answers.shown)
-            : attributions_json(globals, answers.method, answers.attributions, asked.explained, answers.shown));
+  write_values(globals, answers);
   if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
   if (!answers.remark.empty()) std::cerr << "attribute: note: " << answers.remark << ".\n";
-  if (globals.out == "-") return;
-  if (one) {
-    print_attribution(globals, answers.method, first, answers.shown);
-  } else {
-    print_attributions(globals, answers.method, answers.attributions, asked.explained, answers.shown);
-  }
+  if (globals.out != "-") print_answers(globals, answers);
 }
 
 void run_attribute(const AttributeOptions& options, const Globals& globals) {
