@@ -31,8 +31,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Long steps and a large viscosity: a sample in two milliseconds that still holds all invariants.
 data::DatasetRequest quick(std::int64_t samples) {
   data::DatasetRequest request;

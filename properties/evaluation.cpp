@@ -30,8 +30,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// A density from the field's value, the position and the number of points.
 class DensityOf final : public Explainer {
  public:

@@ -218,7 +218,7 @@ TEST(FnoCoalitions, NameWhatIsNotFinite) {
   input.values[3] = NAN;
   EXPECT_THROW(engines.coalition_engine(input, baseline, Partition::one_player_per_point(input.domain), {}), DataError);
   network->parameters()[2].value[0] = INFINITY;
-  EXPECT_TRUE(contains(refusal<DataError>([&] { engines_of(*network); }), network->parameters()[2].name));
+  EXPECT_TRUE(has(refusal<DataError>([&] { engines_of(*network); }), network->parameters()[2].name));
 }
 
 // Of all points as players. LibTorch rounds as often as the engine does: where a network is so ill conditioned that it
@@ -248,8 +248,7 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
 TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 8};
   EXPECT_TRUE(operators::untrained_operator(config, 1)->coalition_path().starts_with("engine, "));
-  EXPECT_TRUE(
-      contains(operators::untrained_operator(config, 1, networks::Precision::float64)->coalition_path(), "float32"));
+  EXPECT_TRUE(has(operators::untrained_operator(config, 1, networks::Precision::float64)->coalition_path(), "float32"));
   const auto off = as_operator(network(config, 1, torch::kFloat32), false);
   EXPECT_TRUE(contains(off->coalition_path(), "switched off"));
   const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);

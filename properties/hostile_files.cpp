@@ -28,7 +28,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 /// In memory where the system has a folder there, since thousands of files would wait for a disk.

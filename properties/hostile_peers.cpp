@@ -31,7 +31,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using peers::Ending;
 
 constexpr const char* hello =

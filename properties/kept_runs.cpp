@@ -39,7 +39,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Ordered = nlohmann::ordered_json;
 

@@ -321,7 +321,6 @@ TEST(MethodChanges, NameMethodsOfOneSideAndPairNothingElse) {
   EXPECT_THROW(method_changes(now, elsewhere, 1), InvalidArgument);
 }
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 class Overview : public RunFolder {

@@ -11,7 +11,6 @@
 #include "core/rng.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/evaluate.hpp"
-#include "games/registry.hpp"
 #include "games/unanimity.hpp"
 #include "runs/manifest.hpp"
 #include "runs/merge_parts.hpp"
@@ -24,7 +23,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 runs::Beginning beginning(const std::string& commit = "abc", const std::string& engine = "avx2", int n = 3) {

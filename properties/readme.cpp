@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -22,8 +21,6 @@
 
 namespace opshap {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The axioms run on it because it is one of these: CMake compiles the page's code with the page's line of the registry.
 TEST(Readme, ItsExampleEstimatorIsRegistered) {

@@ -30,8 +30,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// The page of a run, and everything else in its folder.
 class ReportFolder : public RunFolder {
  protected:

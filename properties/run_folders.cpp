@@ -31,7 +31,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 class RunFolders : public RunFolder {

@@ -48,8 +48,6 @@ void for_every_solved_kind(int players, std::uint64_t item, const Check& check) 
   }
 }
 
-double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-
 double grand_minus_empty(const Game& game) {
   Coalitions ends(game.players());
   ends.append_empty();

@@ -22,7 +22,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using networks::Precision;
 
 /// As rounding(), of float32 numbers.

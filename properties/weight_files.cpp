@@ -81,8 +81,8 @@ TEST_F(WeightFiles, MayHoldComplexTensors) {
 TEST_F(WeightFiles, WithMissingOrUnexpectedTensorsAreRefusedByName) {
   const std::string message = refused_after(
       [](data::Safetensors& content) { rename_tensors(content, "lifting.fcs.0.bias", "lifting.fcs.9.bias"); });
-  EXPECT_TRUE(contains(message, "missing: lifting.fcs.0.bias"));
-  EXPECT_TRUE(contains(message, "unexpected: lifting.fcs.9.bias"));
+  EXPECT_TRUE(has(message, "missing: lifting.fcs.0.bias"));
+  EXPECT_TRUE(has(message, "unexpected: lifting.fcs.9.bias"));
 }
 
 TEST_F(WeightFiles, WithOtherShapesAreRefused) {
@@ -90,7 +90,7 @@ TEST_F(WeightFiles, WithOtherShapesAreRefused) {
     std::vector<std::int64_t>& shape = content.tensors.at(spectral).shape;
     std::swap(shape[2], shape[3]);
   });
-  EXPECT_TRUE(contains(message, spectral));
+  EXPECT_TRUE(has(message, spectral));
 }
 
 TEST_F(WeightFiles, WithNumbersThatAreNotFiniteAreRefused) {
@@ -98,7 +98,7 @@ TEST_F(WeightFiles, WithNumbersThatAreNotFiniteAreRefused) {
     const std::string message = refused_after([bad](data::Safetensors& content) {
       std::memcpy(content.tensors.at("projection.fcs.0.bias").bytes.data() + 4, &bad, sizeof bad);
     });
-    EXPECT_TRUE(contains(message, "projection.fcs.0.bias"));
+    EXPECT_TRUE(has(message, "projection.fcs.0.bias"));
   }
 }
 
