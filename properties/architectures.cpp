@@ -349,7 +349,7 @@ TEST_P(EveryNetwork, HasAMeanFieldThatEndsAtInputAndBaselineAndHasTheSlopeOfItsV
   constexpr double step = 1e-4;
   const auto found = op();
   if (!found->has_mean_field()) {
-    EXPECT_TRUE(contains(GetParam().name, "mwt") || contains(GetParam().name, "density"));
+    EXPECT_TRUE(has(GetParam().name, "mwt") || has(GetParam().name, "density"));
     return;
   }
   for (const Domain& domain : GetParam().slope_domains) {

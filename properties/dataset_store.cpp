@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>

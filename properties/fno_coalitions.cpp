@@ -250,7 +250,7 @@ TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   EXPECT_TRUE(operators::untrained_operator(config, 1)->coalition_path().starts_with("engine, "));
   EXPECT_TRUE(has(operators::untrained_operator(config, 1, networks::Precision::float64)->coalition_path(), "float32"));
   const auto off = as_operator(network(config, 1, torch::kFloat32), false);
-  EXPECT_TRUE(contains(off->coalition_path(), "switched off"));
+  EXPECT_TRUE(has(off->coalition_path(), "switched off"));
   const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const Partition cells = Partition::one_player_per_point(field.domain);
   EXPECT_EQ(off->coalition_engine(field, field, cells, Query{.point = 2}), nullptr);
@@ -261,7 +261,7 @@ TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   const Readout few = Readout::of_weights(std::vector<double>(64, 1.0), 64),
                 many = Readout::of_weights(std::vector<double>(65, 1.0), 65);
   EXPECT_TRUE(on->coalition_path(few).starts_with("engine, ")) << on->coalition_path(few);
-  EXPECT_TRUE(contains(on->coalition_path(many), "65 points"));
+  EXPECT_TRUE(has(on->coalition_path(many), "65 points"));
   EXPECT_EQ(on->coalition_engine(wide, wide, Partition::one_player_per_point(wide.domain), many), nullptr);
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"

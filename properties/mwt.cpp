@@ -9,7 +9,6 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <numbers>

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/checksum.hpp"
@@ -11,6 +10,7 @@
 #include "core/rng.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/evaluate.hpp"
+#include "games/registry.hpp"
 #include "games/unanimity.hpp"
 #include "runs/manifest.hpp"
 #include "runs/merge_parts.hpp"

@@ -9,7 +9,6 @@
 #include <array>
 #include <csignal>
 #include <ctime>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>

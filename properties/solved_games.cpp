@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "core/csv.hpp"
 #include "core/error.hpp"

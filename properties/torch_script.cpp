@@ -7,7 +7,6 @@
 #include <torch/script.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
