@@ -349,7 +349,7 @@ TEST_P(EveryNetwork, HasAMeanFieldThatEndsAtInputAndBaselineAndHasTheSlopeOfItsV
   constexpr double step = 1e-4;
   const auto found = op();
   if (!found->has_mean_field()) {
-    EXPECT_TRUE(contains(GetParam().name, "mwt") || contains(GetParam().name, "density"));
+    EXPECT_TRUE(has(GetParam().name, "mwt") || has(GetParam().name, "density"));
     return;
   }
   for (const Domain& domain : GetParam().slope_domains) {
@@ -502,9 +502,8 @@ TEST_P(EveryOperator, NamesWhatItDoesNotKnow) {
   networks::NetworkSettings settings = operators::architecture(GetParam().name)->of_the_paper();
   EXPECT_NO_THROW(operators::fitted(settings, {.dimension = GetParam().dimension}));
   settings.json = settings.json.substr(0, settings.json.rfind('}')) + ", \"no_such_setting\": 1}";
-  EXPECT_TRUE(
-      contains(refusal<InvalidArgument>([&] { operators::fitted(settings, {.dimension = GetParam().dimension}); }),
-               "no_such_setting"));
+  EXPECT_TRUE(has(refusal<InvalidArgument>([&] { operators::fitted(settings, {.dimension = GetParam().dimension}); }),
+                  "no_such_setting"));
 }
 
 TEST(Operators, AreRefusedByANameThatIsNotRegistered) {

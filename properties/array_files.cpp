@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -46,7 +47,8 @@ const std::string two_doubles(reinterpret_cast<const char*>(two.data()), 16);
 
 data::NpyArray real_array(data::Dtype dtype, std::vector<std::int64_t> shape) {
   data::NpyArray array{std::move(shape), dtype, {}};
-  const auto count = static_cast<std::size_t>(array.size());
+  const auto count = static_cast<std::size_t>(
+      std::accumulate(array.shape.begin(), array.shape.end(), std::int64_t{1}, std::multiplies<>()));
   if (dtype == data::Dtype::float32 || dtype == data::Dtype::float64)
     array.values = *rc::gen::container<std::vector<double>>(count, rc::gen::cast<double>(rc::gen::arbitrary<float>()));
   else

@@ -16,7 +16,6 @@
 #include "core/error.hpp"
 #include "reporting/amortisation.hpp"
 #include "reporting/claims_measurement.hpp"
-#include "reporting/comparison.hpp"
 #include "reporting/paper.hpp"
 #include "statistics/quantiles.hpp"
 #include "support/claim_examples.hpp"

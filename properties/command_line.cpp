@@ -28,8 +28,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
-
 using CommandLine = Program;
 
 TEST_F(CommandLine, UnknownNamesAreAnsweredWithTheNearestOne) {

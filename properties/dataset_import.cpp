@@ -31,8 +31,6 @@
 namespace opshap {
 namespace {
 
-using Json = nlohmann::json;
-
 /// The entry that reference_data/generate/pdebench_files.py writes at a place.
 double entry(std::int64_t sample, std::int64_t time, std::int64_t row, std::int64_t point, std::int64_t channel) {
   const std::int64_t code = (((sample * 8 + time) * 16 + row) * 16 + point) * 2 + channel;

@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -30,8 +29,6 @@
 
 namespace opshap {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Long steps and a large viscosity: a sample in two milliseconds that still holds all invariants.
 data::DatasetRequest quick(std::int64_t samples) {

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <ctime>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>

@@ -14,7 +14,6 @@
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "games/registry.hpp"
-#include "games/unanimity.hpp"
 #include "support/for_all.hpp"
 #include "support/function_game.hpp"
 #include "support/generators.hpp"

@@ -23,7 +23,6 @@
 #include "estimators/svarm.hpp"
 #include "games/registry.hpp"
 #include "games/table_game.hpp"
-#include "games/unanimity.hpp"
 #include "support/every_sample.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <numbers>
@@ -29,8 +28,6 @@
 
 namespace opshap {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// A density from the field's value, the position and the number of points.
 class DensityOf final : public Explainer {

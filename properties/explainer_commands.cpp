@@ -14,9 +14,6 @@
 namespace opshap {
 namespace {
 
-using Json = nlohmann::json;
-namespace fs = std::filesystem;
-
 constexpr const char* profile = "small_burgers.toml";
 
 class ExplainerCommands : public OneRun<&profile> {

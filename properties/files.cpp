@@ -33,8 +33,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
-
 class Files : public RunFolder {
  protected:
   std::set<std::string> listing() const { return names_in(folder_); }

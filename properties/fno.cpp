@@ -197,7 +197,7 @@ TEST(FnoOptions, PlayGamesByTheEngineWhereItHasThem) {
     const bool by_engine = covered.contains(subject.name);
     EXPECT_EQ(by_engine, path.starts_with("engine")) << subject.name << ": " << path;
     if (!by_engine) {
-      EXPECT_TRUE(contains(path, "the engines have no "));
+      EXPECT_TRUE(has(path, "the engines have no "));
       continue;
     }
     const ScenarioRule rule{.players = ScenarioRule::Players::blocks, .blocks = 4};
@@ -242,7 +242,7 @@ TEST(FnoOptions, AreReadBackAsWritten) {
     const auto config = operators::FnoConfig::parse(operators::load_network(subject.file(), torch::kFloat32)->config());
     EXPECT_EQ(config, operators::FnoConfig::parse(config)) << subject.name;
   }
-  EXPECT_FALSE(contains(networks::NetworkConfig(operators::FnoConfig{}).json, "norm"));
+  EXPECT_FALSE(has(networks::NetworkConfig(operators::FnoConfig{}).json, "norm"));
 }
 
 TEST(FnoOptions, AreSettingsOfAProfileToo) {

@@ -218,7 +218,7 @@ TEST(FnoCoalitions, NameWhatIsNotFinite) {
   input.values[3] = NAN;
   EXPECT_THROW(engines.coalition_engine(input, baseline, Partition::one_player_per_point(input.domain), {}), DataError);
   network->parameters()[2].value[0] = INFINITY;
-  EXPECT_TRUE(contains(refusal<DataError>([&] { engines_of(*network); }), network->parameters()[2].name));
+  EXPECT_TRUE(has(refusal<DataError>([&] { engines_of(*network); }), network->parameters()[2].name));
 }
 
 // Of all points as players. LibTorch rounds as often as the engine does: where a network is so ill conditioned that it
@@ -253,10 +253,9 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
 TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 8};
   EXPECT_TRUE(operators::untrained_operator(config, 1)->coalition_path().starts_with("engine, "));
-  EXPECT_TRUE(
-      contains(operators::untrained_operator(config, 1, networks::Precision::float64)->coalition_path(), "float32"));
+  EXPECT_TRUE(has(operators::untrained_operator(config, 1, networks::Precision::float64)->coalition_path(), "float32"));
   const auto off = as_operator(network(config, 1, torch::kFloat32), false);
-  EXPECT_TRUE(contains(off->coalition_path(), "switched off"));
+  EXPECT_TRUE(has(off->coalition_path(), "switched off"));
   const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const Partition cells = Partition::one_player_per_point(field.domain);
   EXPECT_EQ(off->coalition_engine(field, field, cells, Query{.point = 2}), nullptr);
@@ -267,7 +266,7 @@ TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   const Readout few = Readout::of_weights(std::vector<double>(64, 1.0), 64),
                 many = Readout::of_weights(std::vector<double>(65, 1.0), 65);
   EXPECT_TRUE(on->coalition_path(few).starts_with("engine, ")) << on->coalition_path(few);
-  EXPECT_TRUE(contains(on->coalition_path(many), "65 points"));
+  EXPECT_TRUE(has(on->coalition_path(many), "65 points"));
   EXPECT_EQ(on->coalition_engine(wide, wide, Partition::one_player_per_point(wide.domain), many), nullptr);
 }
 

@@ -214,8 +214,7 @@ TEST(Gino, TakesOnePointAndNoNeighbours) {
   config.out_radius = 1e-3;
   const auto network = small_network(config);
   const Domain one = mesh_of({0.013, 1.017});
-  const FieldBatch input = random_fields(one, 2, 2, 3);
-  const Tensor fields = operators::to_tensor(input, 0, 2, network->options());
+  const Tensor fields = operators::to_tensor(random_fields(one, 2, 2, 3), 0, 2, network->options());
   const Tensor whole = network->forward(fields, one)[0], at = network->forward_at(fields, one, 0);
   EXPECT_EQ(numbers(whole), numbers(at));
   EXPECT_EQ(numbers(at[0]), numbers(at[1]));
@@ -227,8 +226,7 @@ TEST(Gino, TakesNeighboursFromElsewhere) {
   const auto network = small_network(small_gino());
   const Domain domain = small_mesh();
   const auto exact = network->mesh(domain);
-  const FieldBatch input = random_fields(domain, 1, 2, 4);
-  const Tensor fields = operators::to_tensor(input, 0, 1, network->options());
+  const Tensor fields = operators::to_tensor(random_fields(domain, 1, 2, 4), 0, 1, network->options());
   EXPECT_EQ(numbers(network->forward(fields, domain)),
             numbers(network->forward_on(fields, network->mesh(domain, exact->in, exact->out))));
   NeighbourLists fewer = exact->out;
@@ -242,7 +240,7 @@ TEST(Gino, TakesNeighboursFromElsewhere) {
 TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
   const auto op = operators::untrained_operator(small_gino(), 1, networks::Precision::float64);
   const FieldBatch input = random_fields(small_mesh(), 1, 2, 5), baseline = random_fields(small_mesh(), 1, 2, 6);
-  EXPECT_TRUE(contains(op->coalition_path(), "sparse"));
+  EXPECT_TRUE(has(op->coalition_path(), "sparse"));
   for (const int players : {12, 4}) {
     std::vector<std::int64_t> labels;
     for (int point = 0; point < 12; ++point) labels.push_back(point % players);

@@ -59,7 +59,7 @@ TEST_F(GridsOfOnesOwn, AreImportedLookedAtTrainedOnAndEvaluated) {
     const Outcome made = done("data import npy --input " + path("u.npy") + " --target " + path("v.npy") +
                               " --periodic true --train 10 --validation 4 --test 2 --name own --out " + path("set.h5") +
                               (nx == 32 ? " --resolutions 4x16,8x32" : ""));
-    EXPECT_TRUE(contains(made.out, "periodic; y: " + std::to_string(ny) + " points on [0, 1), periodic"))
+    EXPECT_TRUE(has(made.out, "periodic; y: " + std::to_string(ny) + " points on [0, 1), periodic"))
         << "the kind of the grid is told\n"
         << made.out;
     done("data info " + path("set.h5"));

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -31,7 +30,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using peers::Ending;
 
 constexpr const char* hello =

@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -39,7 +38,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Ordered = nlohmann::ordered_json;
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -321,7 +320,6 @@ TEST(MethodChanges, NameMethodsOfOneSideAndPairNothingElse) {
   EXPECT_THROW(method_changes(now, elsewhere, 1), InvalidArgument);
 }
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 class Overview : public RunFolder {

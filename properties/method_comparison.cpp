@@ -16,7 +16,6 @@
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/contest.hpp"
 #include "games/registry.hpp"
-#include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/for_all.hpp"
 #include "support/text.hpp"

@@ -221,11 +221,11 @@ TEST(NormalisedOperator, RefusesAnotherGridThanItsPointsAreOf) {
                  operators::as_operator(network_on({9}, {.input = {}, .output = random_normaliser({1, 3, 9}, rng)})),
              of_channels =
                  operators::as_operator(network_on({9}, {.input = random_normaliser({1, 2, 1}, rng), .output = {}}));
-  EXPECT_TRUE(contains(refused(*of_points, {18}), "input=18 points (the model's normaliser is per point on 9)"));
-  EXPECT_TRUE(contains(refused(*of_outputs, {18}), "output=18 points"));
+  EXPECT_TRUE(has(refused(*of_points, {18}), "input=18 points (the model's normaliser is per point on 9)"));
+  EXPECT_TRUE(has(refused(*of_outputs, {18}), "output=18 points"));
   EXPECT_EQ("", refused(*of_points, {9}));
   EXPECT_EQ("", refused(*of_channels, {18}));
-  EXPECT_TRUE(contains(of_points->describe(), "normalised: input per point on 9"));
+  EXPECT_TRUE(has(of_points->describe(), "normalised: input per point on 9"));
 }
 
 class NormaliserFiles : public WeightsFolder {

@@ -22,8 +22,6 @@
 namespace opshap {
 namespace {
 
-using Json = nlohmann::json;
-
 class OperatorCommands : public Program {};
 
 TEST_F(OperatorCommands, GoldenValuesAreOfTheDeviceThatIsAskedFor) {
@@ -44,7 +42,7 @@ TEST_F(OperatorCommands, InspectSaysWhatAFileHolds) {
   EXPECT_EQ("fno 1D, width 6, 4 modes, 2 layers", found["operator"]);
   EXPECT_EQ(6, found["config"]["hidden_channels"]);
   EXPECT_EQ(network->parameters().size(), found["parameters"]);
-  EXPECT_TRUE(contains(found["domain"].get<std::string>(), "32 points")) << found["domain"];
+  EXPECT_TRUE(has(found["domain"].get<std::string>(), "32 points")) << found["domain"];
   EXPECT_EQ(0u, found["coalitions"].get<std::string>().find("engine")) << found["coalitions"];
   EXPECT_FALSE(found.contains("grids"));
 }
@@ -59,7 +57,7 @@ TEST_F(OperatorCommands, InspectTriesAScriptOnGrids) {
   const Outcome run = done("operator inspect " + path("model.pt"));
   for (const char* words : {"grid [64]: taken, changes by 0 on twice as many points", "grid [256]: not taken (",
                             "too many points", "parameters: 1\nreal_numbers: 1\n"})
-    EXPECT_TRUE(contains(run.out, words));
+    EXPECT_TRUE(has(run.out, words));
 }
 
 // TorchScript's convolution in the plane takes [C, H, W] without a batch: a line of 16 channels looks right to it.
@@ -85,7 +83,7 @@ TEST_F(OperatorCommands, TheInputSaysWhatAScriptTakesAndItsCodeIsRemarkedOnOnce)
   const Outcome inspected = done("operator inspect " + path("cnn.pt") + " --input " + path("u.npy") + " --json");
   EXPECT_EQ(2, Json::parse(inspected.out)["dimension"]);
   EXPECT_EQ((std::vector<int>{16, 16}), Json::parse(inspected.out)["grids"][1]["shape"]);
-  EXPECT_TRUE(contains(inspected.err, "TorchScript archive: code"));
+  EXPECT_TRUE(has(inspected.err, "TorchScript archive: code"));
 }
 
 // The model of an archive can read files. In a sandbox it runs in a process that sees none of ours.

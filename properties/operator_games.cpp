@@ -104,8 +104,6 @@ std::vector<double> aumann_shapley_values(const Game& game, estimators::Rule rul
   return attribute(*integrated_gradients(rule, nodes), game, {0}, 1).values;
 }
 
-double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-
 TEST(SmoothOperatorGame, IsAFunctionOfTheSharesThatACoalitionHolds) {
   for_all_questions([](const Question& question, Rng& rng) {
     const Partition cells = random_cells(question.domain, 1 + static_cast<int>(rng.below(5)), rng);
@@ -173,8 +171,7 @@ TEST(SmoothOperatorGame, StaysTheSameGameWhenCellsAreRefined) {
     const Table of_coarse = as_table(*question.smooth(Partition::from_labels(question.domain, labels)));
     std::vector<double> expected;
     for (std::size_t coalition = 0; coalition < 8; ++coalition) {
-      const std::size_t doubled = (coalition & 1) * 3 + (coalition >> 1 & 1) * 12 + (coalition >> 2 & 1) * 48;
-      expected.push_back(of_fine.values[doubled]);
+      expected.push_back(of_fine.values[(coalition & 1) * 3 + (coalition >> 1 & 1) * 12 + (coalition >> 2 & 1) * 48]);
     }
     RC_ASSERT(mismatch(expected, of_coarse.values, rounded) == "");
   });
@@ -265,8 +262,7 @@ TEST(SmoothOperatorGame, HasAnEfficientAndAdditiveDiagonalFormula) {
 // G = m + c·m³ with baseline 0 makes v = ℓ + c·ℓ³ with the signed measure ℓ(S) = Σ_i μ_i(S) m(η_i u), L = ℓ(Ω):
 // the Aumann-Shapley value is ℓ_k(1 + cL²), the Shapley value ℓ_k(1 + cL²) + cℓ_k(M2 − Lℓ_k)/2 with M2 = Σ ℓ².
 TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
-  constexpr double cubic = 0.7;
-  const WeightedMeanOperator op(cubic);
+  const WeightedMeanOperator op(0.7);
   const Domain domain = Domain::unit({32});
   for_all_streams([&](Rng& rng) {
     const FieldBatch input = random_field(domain, 1, rng);
@@ -284,12 +280,7 @@ TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
       for (std::size_t point = 0; point < 32; ++point)
         part[static_cast<std::size_t>(cells.player_of[point])] += values[mask * 32 + point] / whole * mean;
     }
-    const double total = sum(part), squares = std::inner_product(part.begin(), part.end(), part.begin(), 0.0);
-    std::vector<double> aumann_shapley, shapley;
-    for (const double own : part) {
-      aumann_shapley.push_back(own * (1 + cubic * total * total));
-      shapley.push_back(aumann_shapley.back() + cubic * own * (squares - total * own) / 2);
-    }
+    const auto [aumann_shapley, shapley] = op.solution(part);
     const auto game =
         games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks, cells, Query{.point = 9});
     RC_ASSERT(mismatch(aumann_shapley, aumann_shapley_values(*game), rounded) == "");

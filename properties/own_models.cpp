@@ -27,8 +27,6 @@
 namespace opshap {
 namespace {
 
-using Json = nlohmann::json;
-
 const std::string fixtures = std::string(OPSHAP_SOURCE_DIR) + "/reference_data/end_to_end/";
 
 Json cases() {
@@ -116,8 +114,7 @@ TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
   const std::string stem = OPSHAP_SOURCE_DIR "/reference_data/normalised_models/line_channels";
   const std::string ask = "attribute --operator " + stem + ".safetensors --input " + stem + ".u.npy --baseline " +
                           stem + ".b.npy --players 5 --method exact";
-  const Json all = answer(ask + " --query all");
-  const auto of_queries = all.at("values").at(0).get<std::vector<std::vector<double>>>();
+  const auto of_queries = answer(ask + " --query all").at("values").at(0).get<std::vector<std::vector<double>>>();
   const std::size_t points = of_queries.size();
   std::vector<double> weights(points, 0.0), second(points, 1.0);
   weights[1] = 2;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/checksum.hpp"
@@ -24,7 +23,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 runs::Beginning beginning(const std::string& commit = "abc", const std::string& engine = "avx2", int n = 3) {

@@ -21,8 +21,6 @@
 namespace opshap {
 namespace {
 
-using Json = nlohmann::json;
-
 class ProblemCommands : public Program {
  protected:
   /// A .npy file with positive values: one wave along the last axis.

@@ -138,7 +138,7 @@ TEST_F(TrainingOfRanks, AreNotForWhatOneProcessDoes) {
   const Outcome outcome =
       shell(launcher + "2 " OPSHAP_BINARY_DIR "/opshap reproduce -q --out " + path("other") + " --profile " + profile_);
   EXPECT_NE(0, outcome.code);
-  EXPECT_TRUE(contains(outcome.err, "reproduce: ranks=2"));
+  EXPECT_TRUE(has(outcome.err, "reproduce: ranks=2"));
   EXPECT_FALSE(std::filesystem::exists(path("other")));
 }
 

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
@@ -22,8 +20,6 @@
 
 namespace opshap {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The axioms run on it because it is one of these: CMake compiles the page's code with the page's line of the registry.
 TEST(Readme, ItsExampleEstimatorIsRegistered) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
@@ -29,8 +28,6 @@
 
 namespace opshap {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The page of a run, and everything else in its folder.
 class ReportFolder : public RunFolder {

@@ -17,7 +17,6 @@ namespace opshap {
 namespace {
 
 using nlohmann::json;
-namespace fs = std::filesystem;
 
 const std::string small_run = "reproduce --profile " OPSHAP_SOURCE_DIR "/properties/support/small_burgers.toml -q ";
 
@@ -236,11 +235,11 @@ class ReferenceStudy : public Program {
 TEST_F(ReferenceStudy, GivesTheReferencesThatTheRunStored) {
   make_run();
   const Outcome outcome = done("study references --run " + path("kept") + " -q --out " + path("out"));
-  EXPECT_TRUE(contains(outcome.out, "4 of 4 references agree"));
+  EXPECT_TRUE(has(outcome.out, "4 of 4 references agree"));
   EXPECT_NE("", stored());
   EXPECT_EQ(stored(), references("out"));
   EXPECT_TRUE(is_there(path("out/data/burgers1d.h5"))) << "drawn with the settings and the seed of the run";
-  EXPECT_TRUE(contains(read_file(path("out/references.md")), "4 of 4 references agree"));
+  EXPECT_TRUE(has(read_file(path("out/references.md")), "4 of 4 references agree"));
   ASSERT_EQ(0, opshap("study references --run " + path("kept") + " -q --out " + path("out")).code) << "it is finished";
 
   fs::copy(path("out/references.jsonl.gz"), path("kept/references.jsonl.gz"));
@@ -268,8 +267,8 @@ TEST_F(ReferenceStudy, SaysWhichInputsDoNotAgree) {
   manifest.erase("rows");
   file("run/manifest.json", manifest.dump());
   const Outcome outcome = done("study references --run " + path("run") + " -q --out " + path("out"));
-  EXPECT_TRUE(contains(outcome.out, "3 of 4 references agree"));
-  EXPECT_TRUE(contains(read_file(path("out/references_differences.csv")), "\n16,")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, "3 of 4 references agree"));
+  EXPECT_TRUE(has(read_file(path("out/references_differences.csv")), "\n16,")) << outcome.out;
 }
 
 TEST_F(ReferenceStudy, RefusesAnotherOperatorAndAnotherDataSet) {

@@ -9,7 +9,6 @@
 #include <array>
 #include <csignal>
 #include <ctime>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
@@ -31,7 +30,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 class RunFolders : public RunFolder {

@@ -21,7 +21,6 @@
 #include "evaluation/comparison_run.hpp"
 #include "games/registry.hpp"
 #include "games/table_game.hpp"
-#include "games/unanimity.hpp"
 #include "methods/method.hpp"
 #include "support/function_game.hpp"
 #include "support/test_seed.hpp"

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "core/csv.hpp"
 #include "core/error.hpp"
@@ -47,8 +46,6 @@ void for_every_solved_kind(int players, std::uint64_t item, const Check& check) 
     if (const auto* solved = dynamic_cast<const SolvedGame*>(game.get())) check(kind, *solved);
   }
 }
-
-double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 double grand_minus_empty(const Game& game) {
   Coalitions ends(game.players());

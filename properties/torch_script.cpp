@@ -7,7 +7,6 @@
 #include <torch/script.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -22,7 +21,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using networks::Precision;
 
 /// As rounding(), of float32 numbers.

@@ -32,7 +32,6 @@
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using training::train_explainer;
 
 constexpr int native_points = 32;
@@ -69,26 +68,24 @@ data::Dataset small_data(int train, int validation) {
   return data;
 }
 
-networks::BackboneRecipe small_backbone(int epochs) {
+template <typename Recipe>
+Recipe small_recipe(int epochs, double weight_decay) {
   return {.model = small_model(),
           .resolutions = {16, 32},
           .epochs = epochs,
           .batch = 8,
           .learning_rate = 5e-3,
-          .weight_decay = 1e-4,
+          .weight_decay = weight_decay,
           .patience = 100};
 }
 
+networks::BackboneRecipe small_backbone(int epochs) { return small_recipe<networks::BackboneRecipe>(epochs, 1e-4); }
+
 networks::ExplainerRecipe small_explainer(int epochs) {
-  return {.model = small_model(),
-          .resolutions = {16, 32},
-          .epochs = epochs,
-          .batch = 8,
-          .learning_rate = 5e-3,
-          .weight_decay = 1e-5,
-          .warmup_epochs = 2,
-          .patience = 100,
-          .coalitions = 16};
+  auto recipe = small_recipe<networks::ExplainerRecipe>(epochs, 1e-5);
+  recipe.warmup_epochs = 2;
+  recipe.coalitions = 16;
+  return recipe;
 }
 
 class Training : public RunFolder {
@@ -484,7 +481,7 @@ TEST_F(Training, RefusesLabelsAndMixturesThatCannotWork) {
             "explainer: target=exact, players=32 (a label takes 2^n evaluations, n <= 16). Use it in a mixture with "
             "players = 16, or two_level or mean_field instead.");
   mean_field.target = "mean_field";
-  EXPECT_TRUE(contains(refusal<InvalidArgument>([&] { train(mean_field, StoppingOperator(1000)); }), "mean_field"));
+  EXPECT_TRUE(has(refusal<InvalidArgument>([&] { train(mean_field, StoppingOperator(1000)); }), "mean_field"));
   using Mixture = decltype(exact.mixture);
   const auto with = [&](const Mixture& mixture) {
     networks::ExplainerRecipe recipe = mean_field;

@@ -29,30 +29,25 @@ using training::Target;
 constexpr std::int64_t samples = 3;
 
 /// Counts the fields that it is applied to, and passes by what their time is worth.
-class CountingOperator final : public Operator {
+class CountingOperator final : public WeightedMeanOperator {
  public:
-  std::string describe() const override { return inner_.describe(); }
-  int dimension() const override { return 1; }
-  int input_channels() const override { return 1; }
-  int output_channels() const override { return 1; }
+  CountingOperator() : WeightedMeanOperator(0) {}
   FieldBatch apply(const FieldBatch& inputs) const override {
     evaluations_ += inputs.batch;
-    return inner_.apply(inputs);
+    return WeightedMeanOperator::apply(inputs);
   }
   Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
     evaluations_ += 3 * inputs.batch;
-    return inner_.gradient_at(inputs, readout);
+    return WeightedMeanOperator::gradient_at(inputs, readout);
   }
-  bool has_mean_field() const override { return true; }
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                          const Readout& readout) const override {
     evaluations_ += 6 * inclusion.batch;
-    return inner_.mean_field_at(shown, hidden, inclusion, readout);
+    return WeightedMeanOperator::mean_field_at(shown, hidden, inclusion, readout);
   }
   std::int64_t evaluations() const { return evaluations_; }
 
  private:
-  WeightedMeanOperator inner_{0};
   mutable std::int64_t evaluations_ = 0;
 };
 

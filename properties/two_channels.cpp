@@ -19,9 +19,6 @@
 namespace opshap {
 namespace {
 
-using Json = nlohmann::json;
-namespace fs = std::filesystem;
-
 constexpr const char* profile = "two_channels.toml";
 
 class TwoChannels : public OneRun<&profile> {

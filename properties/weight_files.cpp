@@ -81,8 +81,8 @@ TEST_F(WeightFiles, MayHoldComplexTensors) {
 TEST_F(WeightFiles, WithMissingOrUnexpectedTensorsAreRefusedByName) {
   const std::string message = refused_after(
       [](data::Safetensors& content) { rename_tensors(content, "lifting.fcs.0.bias", "lifting.fcs.9.bias"); });
-  EXPECT_TRUE(contains(message, "missing: lifting.fcs.0.bias"));
-  EXPECT_TRUE(contains(message, "unexpected: lifting.fcs.9.bias"));
+  EXPECT_TRUE(has(message, "missing: lifting.fcs.0.bias"));
+  EXPECT_TRUE(has(message, "unexpected: lifting.fcs.9.bias"));
 }
 
 TEST_F(WeightFiles, WithOtherShapesAreRefused) {
@@ -90,7 +90,7 @@ TEST_F(WeightFiles, WithOtherShapesAreRefused) {
     std::vector<std::int64_t>& shape = content.tensors.at(spectral).shape;
     std::swap(shape[2], shape[3]);
   });
-  EXPECT_TRUE(contains(message, spectral));
+  EXPECT_TRUE(has(message, spectral));
 }
 
 TEST_F(WeightFiles, WithNumbersThatAreNotFiniteAreRefused) {
@@ -98,7 +98,7 @@ TEST_F(WeightFiles, WithNumbersThatAreNotFiniteAreRefused) {
     const std::string message = refused_after([bad](data::Safetensors& content) {
       std::memcpy(content.tensors.at("projection.fcs.0.bias").bytes.data() + 4, &bad, sizeof bad);
     });
-    EXPECT_TRUE(contains(message, "projection.fcs.0.bias"));
+    EXPECT_TRUE(has(message, "projection.fcs.0.bias"));
   }
 }
 
@@ -109,7 +109,7 @@ TEST_F(WeightFiles, WithoutAProperConfigAreRefused) {
   EXPECT_NE("", refused_after([](data::Safetensors& content) { content.metadata.erase("config"); }));
   EXPECT_NE("", with_config("[]"));
   EXPECT_NE("", with_config(R"({"hidden_channels": 1e3})"));
-  EXPECT_TRUE(contains(with_config(R"({"hiden_channels": 4})"), "Did you mean hidden_channels?"));
+  EXPECT_TRUE(has(with_config(R"({"hiden_channels": 4})"), "Did you mean hidden_channels?"));
 }
 
 // reference_data/neuraloperator.md says how the files were made.
@@ -163,8 +163,8 @@ TEST_F(WeightFiles, OfModelsThatAreNotHereAreNamedForWhatTheyAre) {
                                               {"horizontal_skips.0.conv.weight", "UNO"},
                                               {"attention_layers.0.Key.convs.0.bias", "CODANO"},
                                               {"gno.channel_mlp.fcs.0.weight", "FNOGNO"}}) {
-    EXPECT_TRUE(contains(with_tensor(name), "holds the tensors of neuraloperator's " + model));
-    EXPECT_TRUE(contains(with_tensor(name), "peer:FOLDER"));
+    EXPECT_TRUE(has(with_tensor(name), "holds the tensors of neuraloperator's " + model));
+    EXPECT_TRUE(has(with_tensor(name), "peer:FOLDER"));
   }
   // Two modes of four on the last axis, where an FNO has three.
   const std::string sphere = refused_after([](data::Safetensors& content) {
@@ -174,7 +174,7 @@ TEST_F(WeightFiles, OfModelsThatAreNotHereAreNamedForWhatTheyAre) {
       tensor.shape[3] = 2;
     }
   });
-  EXPECT_TRUE(contains(sphere, "holds the tensors of neuraloperator's SFNO"));
+  EXPECT_TRUE(has(sphere, "holds the tensors of neuraloperator's SFNO"));
 }
 
 /// The first config with a shift in it: of the network, or of the one inside of a density.

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "core/error.hpp"

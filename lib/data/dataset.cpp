@@ -1,7 +1,6 @@
 #include "data/dataset.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <utility>

@@ -14,7 +14,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
-#include "core/threads.hpp"
 #include "data/generate.hpp"
 #include "data/hdf5.hpp"
 #include "data/import.hpp"

@@ -1,6 +1,5 @@
 #include "operators/fno.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>

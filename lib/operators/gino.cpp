@@ -4,7 +4,6 @@
 #include "operators/gino.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>

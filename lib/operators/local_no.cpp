@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "core/error.hpp"
 #include "operators/config_reader.hpp"

@@ -45,8 +45,8 @@ class GrayScott2d final : public MadeOfParameters<GrayScott2d, Evolution> {
   }
   std::vector<Invariant> invariants() const override {
     const std::string remedy = "Use a smaller dt.", ripples = "Use more points, or solver=resolved.";
-    // The trapezoidal rule itself is off by some 1e-5 with dt = 1. The ripples are those of the paper's grid, whose tail
-    // is recorded and refuses nothing.
+    // The trapezoidal rule itself is off by some 1e-5 with dt = 1. The ripples are those of the paper's grid, whose
+    // tail is recorded and refuses nothing.
     return {{"mass_imbalance", 1e-3, remedy},
             {"negative_part", 0.05, ripples},
             {"excess_of_u", 0.05, ripples},

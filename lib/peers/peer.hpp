@@ -87,8 +87,8 @@ class Peer {
 /// the peer's own process has ended. What it reads from `control` is numbers of signals, a byte each: SIGKILL ends all,
 /// any other one goes to the peer and its group. The end of that stream, which also comes when the host is killed, ends
 /// all too. Processes of the peer whose parents have ended become the keeper's children, whatever group or session they
-/// have moved to. It makes system calls alone, since it is a copy of a process whose other threads may have held any lock.
-/// An error number goes to `failed` when there can be no further process.
+/// have moved to. It makes system calls alone, since it is a copy of a process whose other threads may have held any
+/// lock. An error number goes to `failed` when there can be no further process.
 [[noreturn]] void keep(const std::function<void()>& become, int control, int status, int failed);
 
 }  // namespace opshap::peers

@@ -42,8 +42,8 @@ std::string label(const Tick& tick, bool plain) {
                           : fmt::format("{:g}·{}", tick.factor, power_of_ten(tick.exponent));
 }
 
-/// Ticks as gnuplot lists them. Numbers are plain decimals where all of an axis can be read as such: ten to the third is
-/// the last power that is written out.
+/// Ticks as gnuplot lists them. Numbers are plain decimals where all of an axis can be read as such: ten to the third
+/// is the last power that is written out.
 std::string listed(const std::vector<Tick>& ticks, TickLabels labels) {
   const bool plain = std::ranges::all_of(ticks, [](const Tick& tick) {
     return tick.exponent >= -3 && (tick.exponent < 3 || (tick.exponent == 3 && tick.factor == 1));

@@ -20,8 +20,8 @@ namespace opshap::reporting {
 /// the worst direction that the reference's error can have, by the triangle inequality.
 class PairedScores {
  public:
-  /// One number an input, and by how much the reference's error may move it; both [inputs], the latter [] where it moves
-  /// none of them.
+  /// One number an input, and by how much the reference's error may move it; both [inputs], the latter [] where it
+  /// moves none of them.
   struct Series {
     std::vector<double> scores, reference_errors;
   };

@@ -43,8 +43,8 @@ std::string earlier_drawing(const fs::path& folder, const std::string& figure) {
   return is_there(folder / svg) ? svg : "";
 }
 
-/// Writes what the report of the run in `folder` has into `keep`, beside what is kept of the run, or into its own folder
-/// where `keep` is empty. Its page is written where there is a file for it.
+/// Writes what the report of the run in `folder` has into `keep`, beside what is kept of the run, or into its own
+/// folder where `keep` is empty. Its page is written where there is a file for it.
 Chapter write_run_report(const fs::path& folder, const fs::path& keep, const fs::path& page_file) {
   Chapter chapter{.run = std::make_unique<runs::Run>(runs::read_run(folder)), .page_beside = !page_file.empty()};
   if (!keep.empty()) runs::keep_run(*chapter.run, keep);

@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

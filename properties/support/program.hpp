@@ -20,6 +20,8 @@
 
 namespace opshap {
 
+using Json = nlohmann::json;
+
 /// What a command gave back.
 struct Outcome {
   int code = -1;

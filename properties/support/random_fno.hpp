@@ -49,13 +49,11 @@ inline engines::FnoWeights random_weights(const FnoCase& of, std::uint64_t seed,
                               .lifting0 = linear(entry, 2 * width),
                               .lifting1 = linear(2 * width, width),
                               .projection0 = linear(width, 2 * width),
-                              .projection1 = linear(2 * width, of.out_channels),
-                              .layers = {}};
+                              .projection1 = linear(2 * width, of.out_channels)};
   std::size_t frequencies = static_cast<std::size_t>(of.modes.back() / 2 + 1);
   if (of.modes.size() == 2) frequencies *= static_cast<std::size_t>(of.modes[0]);
   for (int l = 0; l < of.layers; ++l) {
-    engines::FnoWeights::Layer layer{.spectral = {},
-                                     .spectral_bias = draw(static_cast<std::size_t>(width), 0.1),
+    engines::FnoWeights::Layer layer{.spectral_bias = draw(static_cast<std::size_t>(width), 0.1),
                                      .skip = linear(width, width, false),
                                      .mlp0 = linear(width, hidden),
                                      .mlp1 = linear(hidden, width),

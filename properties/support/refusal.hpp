@@ -10,11 +10,6 @@
 
 namespace opshap {
 
-/// The same as has() of a string, by the name of older tests.
-inline ::testing::AssertionResult contains(const std::string& text, const std::string& words) {
-  return has(text, words);
-}
-
 /// What is given, and what the message that refuses it must contain; "" where any message will do.
 template <typename Given = std::string>
 using Refusals = std::vector<std::pair<Given, std::string>>;
@@ -25,7 +20,7 @@ void expect_refusals(const Refusals<Given>& table, const Take& take) {
   for (std::size_t row = 0; row < table.size(); ++row) {
     const std::string message = refusal<Error>([&] { take(table[row].first); });
     EXPECT_NE("", message) << "row " << row << " was taken, wanted: " << table[row].second;
-    EXPECT_TRUE(contains(message, table[row].second)) << "row " << row;
+    EXPECT_TRUE(has(message, table[row].second)) << "row " << row;
   }
 }
 

@@ -15,6 +15,8 @@
 
 namespace opshap {
 
+namespace fs = std::filesystem;
+
 /// A row as older programs wrote it, without its checksum: one that may be changed.
 inline std::string without_checksum(const std::string& line) {
   return std::regex_replace(line, std::regex(",\"crc32c\":\"[0-9a-f]{8}\""), "");

@@ -8,7 +8,6 @@
 #include "core/error.hpp"
 #include "data/safetensors.hpp"
 #include "operators/weights.hpp"
-#include "support/refusal.hpp"
 #include "support/run_folder.hpp"
 
 namespace opshap {

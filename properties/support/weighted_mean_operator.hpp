@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/operator.hpp"
 
@@ -34,16 +37,8 @@ class WeightedMeanOperator : public Operator {
   }
 
   Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
-    if (!readout.is_query()) return by_queries(readout, [&](Query each) { return gradient_at(inputs, each); });
-    const Query query = readout.query();
-    Gradient result{.values = values_at(inputs, query), .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, 1)};
-    const int n = inputs.domain.shape()[0], x = static_cast<int>(query.point);
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      const double m = mean(inputs.field(b), x);
-      for (int y = 0; y < n; ++y)
-        result.gradient.field(b)[static_cast<std::size_t>(y)] = (1 + 3 * cubic_ * m * m) * weight(x, y, n);
-    }
-    return result;
+    return at_means(
+        inputs, readout, [](double u, std::size_t) { return u; }, [](std::size_t) { return 1.0; });
   }
 
   bool has_mean_field() const override { return true; }
@@ -51,28 +46,45 @@ class WeightedMeanOperator : public Operator {
   /// The mean is all that G sees: F(t) = m + c·m³ with m the mean of t·shown + (1 − t)·hidden.
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                          const Readout& readout) const override {
-    if (!readout.is_query())
-      return by_queries(readout, [&](Query each) { return mean_field_at(shown, hidden, inclusion, each); });
-    const Query query = readout.query();
-    Gradient result{.values = {}, .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
-    const int n = inclusion.domain.shape()[0], x = static_cast<int>(query.point);
-    for (std::int64_t b = 0; b < inclusion.batch; ++b) {
-      double m = 0;
-      for (std::size_t y = 0; y < shown.values.size(); ++y)
-        m += weight(x, static_cast<int>(y), n) *
-             (hidden.values[y] + inclusion.field(b)[y] * (shown.values[y] - hidden.values[y]));
-      result.values.push_back(m + cubic_ * m * m * m);
-      for (std::size_t y = 0; y < shown.values.size(); ++y)
-        result.gradient.field(b)[y] =
-            (1 + 3 * cubic_ * m * m) * weight(x, static_cast<int>(y), n) * (shown.values[y] - hidden.values[y]);
+    const auto gain = [&](std::size_t y) { return shown.values[y] - hidden.values[y]; };
+    return at_means(
+        inclusion, readout, [&](double t, std::size_t y) { return hidden.values[y] + t * gain(y); }, gain);
+  }
+
+  /// What there is to know of cells that have these parts of the mean: Aumann–Shapley and Shapley values.
+  std::pair<std::vector<double>, std::vector<double>> solution(const std::vector<double>& part) const {
+    const double total = std::accumulate(part.begin(), part.end(), 0.0),
+                 squares = std::inner_product(part.begin(), part.end(), part.begin(), 0.0);
+    std::vector<double> aumann_shapley, shapley;
+    for (const double own : part) {
+      aumann_shapley.push_back(own * (1 + cubic_ * total * total));
+      shapley.push_back(aumann_shapley.back() + cubic_ * own * (squares - total * own) / 2);
     }
-    return result;
+    return {std::move(aumann_shapley), std::move(shapley)};
   }
 
   /// How much the mean at point x depends on the value at point y, of n: the weights of a point add up to 1.
   static double weight(int x, int y, int n) { return (1 + std::cos(2 * std::numbers::pi * (x - y) / n)) / n; }
 
  private:
+  /// m + c·m³ of the mean m of what the numbers of each point give, and its derivatives by them, with their slopes.
+  Gradient at_means(const FieldBatch& numbers, const Readout& readout, const auto& given, const auto& slope) const {
+    if (!readout.is_query())
+      return by_queries(readout, [&](Query each) { return at_means(numbers, each, given, slope); });
+    Gradient result{.gradient = FieldBatch::zeros(numbers.domain, numbers.batch, 1)};
+    const int n = numbers.domain.shape()[0], x = static_cast<int>(readout.query().point);
+    for (std::int64_t b = 0; b < numbers.batch; ++b) {
+      double m = 0;
+      for (int y = 0; y < n; ++y)
+        m += weight(x, y, n) * given(numbers.field(b)[static_cast<std::size_t>(y)], static_cast<std::size_t>(y));
+      result.values.push_back(m + cubic_ * m * m * m);
+      for (int y = 0; y < n; ++y)
+        result.gradient.field(b)[static_cast<std::size_t>(y)] =
+            (1 + 3 * cubic_ * m * m) * weight(x, y, n) * slope(static_cast<std::size_t>(y));
+    }
+    return result;
+  }
+
   static double mean(std::span<const double> u, int x) {
     double sum = 0;
     for (std::size_t y = 0; y < u.size(); ++y) sum += weight(x, static_cast<int>(y), static_cast<int>(u.size())) * u[y];
