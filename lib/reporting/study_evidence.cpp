@@ -205,8 +205,8 @@ std::map<std::string, std::vector<std::string>> members(const Rows& rows, const 
 }
 
 /// The curves of these recipes: errors against the time of training, for each of the shown sizes, and against n.
-/// Against evaluations there is none: a recipe that asks for all its labels before the first step has one number of evaluations
-/// at every epoch.
+/// Against evaluations there is none: a recipe that asks for all its labels before the first step has one number of
+/// evaluations at every epoch.
 std::vector<statistics::Study> curves(const std::vector<std::string>& recipes, const Rows& rows) {
   std::vector<statistics::Study> studies;
   for (const int players : rows.shown()) {
