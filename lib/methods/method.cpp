@@ -167,7 +167,7 @@ class OfPeer final : public Method {
                              .gradients =
                                  [&counted](std::span<const double> nodes) {
                                    return counted.extension_gradients("integrated_gradients",
-                                                            on_diagonal(nodes, counted.players()));
+                                                                      on_diagonal(nodes, counted.players()));
                                  }};
     peers::Answer answer = peer_.run(task, doors);
     if (answer.ending == peers::Ending::soft_timeout)
