@@ -222,7 +222,7 @@ std::vector<double> CountedGame::table() {
   return scale_.inside(std::move(table));
 }
 
-std::vector<double> CountedGame::gradients(std::string_view who, std::span<const double> points) {
+std::vector<double> CountedGame::extension_gradients(std::string_view who, std::span<const double> points) {
   const Extension* extension = game_.extension();
   require(extension != nullptr, who,
           ": gradients=none (this game has values only). Use a sampling method, or a game made from an operator.");

@@ -159,7 +159,7 @@ class CountedGame {
   std::vector<double> table();
   /// Game::extension()'s gradients at points of the cube, [B, n]. Throws InvalidArgument, starting with `who`, when the
   /// game has none.
-  std::vector<double> gradients(std::string_view who, std::span<const double> points);
+  std::vector<double> extension_gradients(std::string_view who, std::span<const double> points);
   /// The same of Game::mean_field().
   std::vector<double> mean_field_gradients(std::string_view who, std::span<const double> points);
   /// The same of Game::slopes(), charged to the budget by Extension::pass_cost().

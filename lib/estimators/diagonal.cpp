@@ -89,7 +89,7 @@ std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes) {
       midpoint ? "integrated_gradients" : "integrated_gradients_gauss_legendre",
       midpoint ? "gradients along the straight path, midpoint rule (Sundararajan, Taly, Yan 2017)"
                : "gradients along the straight path, Gauss-Legendre rule (Sundararajan, Taly, Yan 2017)",
-      &CountedGame::gradients, rule, nodes);
+      &CountedGame::extension_gradients, rule, nodes);
 }
 
 std::unique_ptr<Estimator> integrated_gradients() {

@@ -129,7 +129,7 @@ class DiagonalSecondOrder final : public Estimator {
     found.grand = game.grand();
     const double gain = found.grand - found.empty;
     const Comb::Gradients gradients = [&](std::span<const double> points) {
-      return options_.mean_field ? game.mean_field_gradients(name(), points) : game.gradients(name(), points);
+      return options_.mean_field ? game.mean_field_gradients(name(), points) : game.extension_gradients(name(), points);
     };
     Quadrature nodes;
     std::vector<double> middles;

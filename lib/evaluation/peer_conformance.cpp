@@ -146,7 +146,7 @@ class Conformance {
                     {.values = [&counted](const Coalitions& asked) { return counted.values(asked); },
                      .gradients =
                          [&counted](std::span<const double> t) {
-                           return counted.gradients("integrated_gradients", on_diagonal(t, counted.players()));
+                           return counted.extension_gradients("integrated_gradients", on_diagonal(t, counted.players()));
                          }});
   }
 

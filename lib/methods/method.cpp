@@ -166,7 +166,7 @@ class OfPeer final : public Method {
     const peers::Doors doors{.values = [&counted](const Coalitions& coalitions) { return counted.values(coalitions); },
                              .gradients =
                                  [&counted](std::span<const double> nodes) {
-                                   return counted.gradients("integrated_gradients",
+                                   return counted.extension_gradients("integrated_gradients",
                                                             on_diagonal(nodes, counted.players()));
                                  }};
     peers::Answer answer = peer_.run(task, doors);
