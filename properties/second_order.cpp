@@ -5,15 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <vector>
 
+#include "core/domain.hpp"
 #include "core/error.hpp"
 #include "core/game.hpp"
+#include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "games/measure.hpp"
 #include "games/smooth_functions.hpp"
@@ -154,6 +158,38 @@ TEST(SecondOrder, DoublesItsNodesUntilTheFirstOrderAddsUp) {
 TEST(SecondOrder, DirectionsByDefaultAreAPowerOfTwoFromAQuarterOfThePlayersOn) {
   for (const auto& [players, directions] : {std::pair(2, 4), {16, 4}, {17, 8}, {32, 8}, {64, 16}, {65, 32}, {4096, 32}})
     EXPECT_EQ(directions, estimators::comb_directions(players)) << players;
+}
+
+/// A comb of M teeth takes the players whose places agree modulo M for far from each other.
+TEST(Places, OfNeighboursDifferInTheirLowestBits) {
+  const auto of_cells = [](const Domain& domain) { return Partition::one_player_per_point(domain).places(domain); };
+  std::vector<std::int64_t> line(12);
+  std::iota(line.begin(), line.end(), 0);
+  EXPECT_EQ(line, of_cells(Domain::unit({12})));
+
+  const std::vector<std::int64_t> plane = of_cells(Domain::unit({8, 8}));
+  EXPECT_EQ(64U, std::set(plane.begin(), plane.end()).size());
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < i; ++j)
+      if (plane[static_cast<std::size_t>(i)] % 16 == plane[static_cast<std::size_t>(j)] % 16) {
+        EXPECT_EQ(i / 8 % 4, j / 8 % 4) << i << " and " << j;
+        EXPECT_EQ(i % 4, j % 4) << i << " and " << j;
+      }
+
+  // Blocks of unequal sizes stand as their grid does.
+  const Domain uneven = Domain::unit({10, 9});
+  EXPECT_EQ(of_cells(Domain::unit({4, 4})), Partition::blocks(uneven, 16).places(uneven));
+
+  // Points of a mesh have their ranks.
+  Rng rng(test_seed(), "cloud");
+  std::vector<double> points;
+  for (int i = 0; i < 2 * 40; ++i) points.push_back(rng.uniform());
+  const Domain mesh = Domain::mesh(Mesh::of_points(2, points, std::vector<double>(40, 1)));
+  std::vector<std::int64_t> ranks = of_cells(mesh);
+  std::ranges::sort(ranks);
+  std::vector<std::int64_t> all(40);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(all, ranks);
 }
 
 TEST(SecondOrder, WhatCannotWorkIsRefused) {
