@@ -104,6 +104,30 @@ TEST_F(CommandLine, RegressionsThatAreNotDeterminedAreRefusedOrAnsweredWithTheLe
   EXPECT_TRUE(determined["minimum_norm"].is_null());
 }
 
+TEST_F(CommandLine, SecondOrderSaysHowFarOffItIsAndWhatItCost) {
+  const std::string ask = "attribute --game exponential_of_measure --players 32 --method diagonal_second_order";
+  const Json found = answer(ask + " --nodes 6 --directions 8");
+  EXPECT_TRUE(holds(found, {{"nodes", 6}, {"directions", 8}, {"fallback", nullptr}, {"standard_errors", nullptr}}));
+  EXPECT_EQ(6 * (1 + 2 * 8), found["gradients"]);
+  EXPECT_EQ(3 * 6 * (1 + 2 * 8), found["forward_equivalents"]);
+  EXPECT_EQ(32U, found["correction"].size());
+  EXPECT_GT(found["error_bar"].get<double>(), 0);
+  EXPECT_GT(found["first_order_error_bar"].get<double>(), 0);
+  EXPECT_EQ("diagonal_second_order", found["steps"][0]["method"]);
+  EXPECT_TRUE(has(output(ask), "without the correction"));
+  EXPECT_EQ(32, answer(ask + " --directions all")["directions"]);
+  for (const char* wrong : {"3", "64", "-4", "many"})
+    expect_refusal(ask + " --directions " + wrong, 2, "directions=" + std::string(wrong));
+  expect_refusal(ask + " --base mean_feld", 2, "mean_field");
+  expect_refusal(ask + " --base mean_field", 2, "closure=none");
+  expect_refusal(ask + " --rule midpoint", 2, "--rule");
+  expect_refusal(ask + " --budget 100", 2, "--budget");
+  expect_refusal("attribute --game unanimity_sum --players 8 --method exact --directions 4", 2, "--directions");
+  expect_refusal("attribute --game unanimity_sum --players 8 --base mean_field", 2, "--base");
+  EXPECT_EQ(0,
+            done("attribute --game unanimity_sum --players 16 --method diagonal_second_order --base mean_field").code);
+}
+
 TEST_F(CommandLine, AStandardInputOfDashIsRead) {
   const Outcome outcome =
       ended("echo '{\"players\":1,\"values\":[1,3]}' | " + program("attribute --game - --method exact --json"));

@@ -12,10 +12,12 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/measured.hpp"
+#include "core/names.hpp"
 #include "data/npy.hpp"
 #include "estimators/diagonal.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
+#include "estimators/second_order.hpp"
 #include "evaluation/contest.hpp"
 #include "statistics/quantiles.hpp"
 
@@ -28,8 +30,31 @@ namespace {
 /// Up to so many players all coalitions are cheap.
 constexpr int most_exact_players = 12;
 
-/// integrated_gradients or mean_field with the wanted nodes and rule, or nullptr when neither is given.
+/// diagonal_second_order as it is wanted.
+std::unique_ptr<Estimator> wanted_second_order(const AttributeOptions& options) {
+  estimators::SecondOrderOptions wanted;
+  require(!options.rule, "attribute: --rule (diagonal_second_order is integrated by Gauss-Legendre). Leave it out.");
+  if (options.nodes) wanted.nodes = *options.nodes;
+  wanted.all_directions = options.directions == "all";
+  if (!options.directions.empty() && !wanted.all_directions) {
+    wanted.directions = number_of<int>(options.directions);
+    require(wanted.directions.has_value(), "attribute: --directions=", options.directions,
+            " (no whole number). Give a power of two, or all.");
+  }
+  require(options.base.empty() || options.base == "mean_field" || options.base == "integrated_gradients",
+          "attribute: --base=", options.base, " (diagonal_second_order corrects no such method).",
+          suggestion(options.base, {"integrated_gradients", "mean_field"}), " Give one of the two.");
+  wanted.mean_field = options.base == "mean_field";
+  return estimators::diagonal_second_order(wanted);
+}
+
+/// A method of gradients with the wanted nodes, rule and directions, or nullptr when none is given.
 std::unique_ptr<Estimator> wanted_quadrature(const AttributeOptions& options) {
+  if (options.method == "diagonal_second_order") return wanted_second_order(options);
+  for (const auto& [given, option] :
+       {std::pair(!options.directions.empty(), "--directions"), {!options.base.empty(), "--base"}})
+    require(!given, "attribute: ", option, " (", options.method,
+            " has none). Leave it out, or use --method diagonal_second_order.");
   if (!options.nodes && !options.rule) return nullptr;
   if (options.method == "mean_field") {
     require(!options.rule, "attribute: --rule (mean_field is integrated by Gauss-Legendre). Leave it out.");
@@ -66,6 +91,8 @@ void require_keeps(const Estimator& estimator, std::optional<std::int64_t> budge
 void choose_method(AttributeOptions& options, const Game& game) {
   for (const auto& [given, option] : {std::pair(options.nodes.has_value(), "--nodes"),
                                       {options.rule.has_value(), "--rule"},
+                                      {!options.directions.empty(), "--directions"},
+                                      {!options.base.empty(), "--base"},
                                       {options.minimum_norm, "--minimum-norm"},
                                       {!options.budget.empty(), "--budget"}})
     require(!given, "attribute: ", option, " (only with --method). Name a method, or leave it out.");
@@ -85,6 +112,7 @@ Json chosen_json(const AttributeOptions& options, const Attribution& attribution
   Measured bar = Measured::undefined("the method has no standard errors: its error is not of sampling");
   if (attribution.exact) bar = Measured::of(0);
   if (attribution.standard_errors) bar = relative(norm(*attribution.standard_errors), norm(attribution.values));
+  if (attribution.second_order) bar = Measured::of(attribution.second_order->error_bar);
   const Json error_bar = bar.value ? Json(*bar.value) : Json(nullptr);
   Json chosen = {{"error_bar", error_bar}};
   if (!bar.value) chosen["error_bar_why"] = bar.why;
@@ -96,8 +124,10 @@ Json chosen_json(const AttributeOptions& options, const Attribution& attribution
 
 std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options) {
   if (!options.method.starts_with(peer_prefix)) return nullptr;
-  require(!options.nodes && !options.rule && !options.minimum_norm, "attribute: --method=", options.method,
-          " (takes no --nodes, --rule or --minimum-norm). Leave them out.");
+  require(
+      !options.nodes && !options.rule && !options.minimum_norm && options.directions.empty() && options.base.empty(),
+      "attribute: --method=", options.method,
+      " (takes no --nodes, --rule, --directions, --base or --minimum-norm). Leave them out.");
   require(!options.budget.empty(), "attribute: --budget (", options.method,
           " needs a limit). Give at least 2: the empty and the grand coalition.");
   return methods::resolve(options.method);
@@ -277,6 +307,10 @@ void print_table(const Answers& answers) {
       answers.method, attribution.exact ? " (exact)" : "", attribution.distinct, attribution.evaluations,
       attribution.gradients, attribution.game_seconds, attribution.estimator_seconds);
   print_errors_in_words(attribution);
+  if (const auto& order = attribution.second_order)
+    std::cout << fmt::format(
+        "{} nodes, {} directions: relative error about {:.2g}, and about {:.2g} without the correction\n", order->nodes,
+        order->directions, order->error_bar, order->first_order_error_bar);
   if (const auto& rank = attribution.minimum_norm) {
     std::cout << fmt::format(
         "Minimum-norm solution: the sample has rank {} of the {} that would determine the values, so there is no std. "
@@ -313,6 +347,17 @@ Json attribution_json(const Globals& globals, const std::string& method, const A
   object["exact"] = attribution.exact;
   const auto& rank = attribution.minimum_norm;
   object["minimum_norm"] = rank ? Json{{"rank", rank->found}, {"needed_rank", rank->needed}} : Json(nullptr);
+  if (const auto& order = attribution.second_order)
+    object.update({{"error_bar", order->error_bar},
+                   {"first_order_error_bar", order->first_order_error_bar},
+                   {"correction", order->correction},
+                   {"nodes", order->nodes},
+                   {"directions", order->directions},
+                   {"forward_equivalents", order->forward_equivalents},
+                   {"fallback", nullptr},
+                   {"steps", Json::array({{{"method", method},
+                                           {"error_bar", order->error_bar},
+                                           {"seconds", attribution.game_seconds + attribution.estimator_seconds}}})}});
   return object;
 }
 

@@ -23,6 +23,8 @@ struct AttributeOptions : GameOptions {
   std::filesystem::path figure;     ///< --figure: an SVG of input, output and attribution
   std::string budget;               ///< --budget: a number, a power, or a multiple of n; empty when not given
   std::optional<int> nodes;         ///< --nodes of a quadrature
+  std::string directions;           ///< --directions at each node: a number, or "all"; empty when not given
+  std::string base;                 ///< --base of diagonal_second_order; empty when not given
   std::optional<std::string> rule;  ///< --rule of the quadrature
   bool minimum_norm = false;        ///< --minimum-norm of a least-squares method
   bool force = false;               ///< --force: an explainer that was trained for something else

@@ -29,8 +29,10 @@ namespace {
 std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& options, const OperatorQuestion& asked,
                                                   const Globals& globals) {
   if (options.explainer.empty()) return nullptr;
-  require(options.budget.empty() && !options.nodes && !options.rule && !options.minimum_norm,
-          "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
+  require(options.budget.empty() && !options.nodes && !options.rule && !options.minimum_norm &&
+              options.directions.empty() && options.base.empty(),
+          "attribute: --explainer (takes no --budget, --nodes, --rule, --directions, --base or --minimum-norm). Leave "
+          "them out.");
   auto explainer = trained_explainer(options.explainer, *asked.op, globals.device);
   require_trained_for("attribute", *explainer, options.explainer, *asked.op, asked.rule, options.force);
   require_explains("attribute", *explainer, options.explainer, asked.inputs.domain, asked.rule, asked.readouts);
@@ -243,7 +245,13 @@ void add_attribute(CLI::App& app, const Globals& globals) {
                       "2^10, or 8n for eight times the players");
   command->add_flag("--sort", options.sorted, "The largest value first in the table");
   command->add_option("--nodes", options.nodes,
-                      "Quadrature nodes of integrated_gradients (default 50) and mean_field (default 16)");
+                      "Quadrature nodes of integrated_gradients (default 50), mean_field (default 16) and "
+                      "diagonal_second_order (default 4, and more where they do not add up)");
+  command->add_option("--directions", options.directions,
+                      "Directions of diagonal_second_order at each node: a power of two, or all (default: from n/4 on, "
+                      "4 to 32)");
+  command->add_option("--base", options.base,
+                      "What diagonal_second_order corrects: integrated_gradients (default) or mean_field");
   command->add_option("--rule", options.rule, "Quadrature rule of integrated_gradients: midpoint or gauss_legendre");
   command->add_flag(
       "--minimum-norm", options.minimum_norm,
