@@ -95,13 +95,15 @@ TEST(SecondOrder, WithAllDirectionsIsExactOnPolynomialsOfDegreeThree) {
   }
 }
 
-/// Σ_k (exp(c Σ_{|i−k|≤2} a_i) − 1) on a line: interactions that fade with distance, as those of a smoothing operator.
+/// Σ_k (exp(c_k Σ_i max(0, 3 − |i−k|) a_i) − 1) on a line: interactions that fade with distance, as those of a smoothing
+/// operator. Where all a_i of a term had one weight, integrated gradients would be exact.
 class FadingGame final : public SolvedGame, public Extension {
  public:
   FadingGame(int players, double rate) {
     for (int k = 0; k < players; ++k) {
       std::vector<double> cells(static_cast<std::size_t>(players), 0.0);
-      for (int i = std::max(0, k - 2); i <= std::min(players - 1, k + 2); ++i) cells[static_cast<std::size_t>(i)] = 1;
+      for (int i = std::max(0, k - 2); i <= std::min(players - 1, k + 2); ++i)
+        cells[static_cast<std::size_t>(i)] = 3 - std::abs(i - k);
       terms_.push_back(games::exponential_of_measure(games::Measure(cells), rate * std::sin(k)));
     }
   }
@@ -141,7 +143,7 @@ double first_order_error(const SolvedGame& game) {
 
 // Half combs of eight teeth keep players apart that interact; what is left is of the next order.
 TEST(SecondOrder, TakesOffMostOfTheErrorOfTheFirstOrderWhereInteractionsFadeWithDistance) {
-  const FadingGame game(64, 0.5);
+  const FadingGame game(64, 0.25);
   EXPECT_LT(error_of({}, game, test_seed()), first_order_error(game) / 4);
 }
 
@@ -160,7 +162,7 @@ TEST(SecondOrder, HardlyAddsNoiseWhereInteractionsDoNotFade) {
 }
 
 TEST(SecondOrder, TheFirstOrdersBarIsItsErrorAndTheOtherOneIsNotBelowTheErrorThatIsLeft) {
-  const FadingGame game(64, 0.5);
+  const FadingGame game(64, 0.25);
   const Attribution found = attribute(*diagonal_second_order({}), game, {}, test_seed());
   ASSERT_TRUE(found.second_order);
   EXPECT_NEAR(first_order_error(game), found.second_order->first_order_error_bar, first_order_error(game) / 2);
