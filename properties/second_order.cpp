@@ -95,8 +95,8 @@ TEST(SecondOrder, WithAllDirectionsIsExactOnPolynomialsOfDegreeThree) {
   }
 }
 
-/// Σ_k (exp(c_k Σ_i max(0, 3 − |i−k|) a_i) − 1) on a line: interactions that fade with distance, as those of a smoothing
-/// operator. Where all a_i of a term had one weight, integrated gradients would be exact.
+/// Σ_k (exp(c_k Σ_i max(0, 3 − |i−k|) a_i) − 1) on a line: interactions that fade with distance, as those of a
+/// smoothing operator. Where all a_i of a term had one weight, integrated gradients would be exact.
 class FadingGame final : public SolvedGame, public Extension {
  public:
   FadingGame(int players, double rate) {

@@ -34,8 +34,10 @@ class GuessedSlopes final : public Game, public Extension {
       for (int player = 0; player < players(); ++player) {
         for (const bool with : {true, false}) {
           sides.append_empty();
-          for (int other = 0; other < players(); ++other)
-            if (other == player ? with : point[static_cast<std::size_t>(other)] == 1) sides.insert(sides.size() - 1, other);
+          for (int other = 0; other < players(); ++other) {
+            const bool in = other == player ? with : point[static_cast<std::size_t>(other)] == 1;
+            if (in) sides.insert(sides.size() - 1, other);
+          }
         }
       }
       const std::vector<double> values = game_.values(sides);
