@@ -159,6 +159,9 @@ TEST(SecondOrder, HardlyAddsNoiseWhereInteractionsDoNotFade) {
     squares += std::pow(error_of({.directions = 16}, *game, test_seed() * 1000 + run), 2) / runs;
   // Two half combs that have nothing in common are noise, of which λ leaves a part. The spec's example has 1.5 times.
   EXPECT_LT(std::sqrt(squares), 3 * first);
+  // Without random signs the aliases of both combs would be the same, and so be taken for what they have in common.
+  const auto with_seed = [&](std::uint64_t seed) { return attribute(*diagonal_second_order({}), *game, {}, seed); };
+  EXPECT_NE(with_seed(1).values, with_seed(2).values);
 }
 
 TEST(SecondOrder, TheFirstOrdersBarIsItsErrorAndTheOtherOneIsNotBelowTheErrorThatIsLeft) {

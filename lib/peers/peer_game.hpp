@@ -65,8 +65,8 @@ class Questions {
 ///
 /// Coalitions are sent in batches of at most max_batch rows (4096 where the greeting does not say). A game with
 /// gradients has an extension that knows them on the diagonal alone. Evaluating throws Failure when the program fails
-/// or takes longer than limits.seconds for a batch; it is not started again. Threads wait for each other. Throws the same here, DataError
-/// for a folder without a plugin, and InvalidArgument for a plugin that is no game.
+/// or takes longer than limits.seconds for a batch; it is not started again. Threads wait for each other. Throws
+/// the same here, DataError for a folder without a plugin, and InvalidArgument for a plugin that is no game.
 std::unique_ptr<Game> peer_game(const std::filesystem::path& folder);
 
 }  // namespace opshap::peers
