@@ -81,8 +81,7 @@ class Comb {
     std::vector<double> rows;
     for (int direction = 0; direction < directions; ++direction) {
       for (std::size_t player = 0; player < signs.size(); ++player) {
-        const auto common =
-            static_cast<std::uint64_t>(direction & (directions - 1)) & static_cast<std::uint64_t>(places_[player]);
+        const auto common = static_cast<std::uint64_t>(direction) & static_cast<std::uint64_t>(places_[player]);
         rows.push_back(std::popcount(common) % 2 == 0 ? signs[player] : -signs[player]);
       }
     }

@@ -13,9 +13,9 @@ namespace opshap::estimators {
 struct SecondOrderOptions {
   /// Of Gauss–Legendre's rule to begin with. They are doubled until the first order adds up to v(N) − v(∅).
   int nodes = 4;
-  /// Directions at each node, a power of two. None: comb_directions(n). As many as players or more: exact.
+  /// At each node, a power of two of at most as many as players. None: comb_directions(n).
   std::optional<int> directions = std::nullopt;
-  bool all_directions = false;
+  bool all_directions = false;  ///< as many as players, whatever `directions` says
   /// Corrects the mean field in place of integrated gradients.
   bool mean_field = false;
   /// The relative error that the asker bears. A tenth of it may be the quadrature's.
