@@ -30,10 +30,10 @@ namespace {
 using estimators::shapley_values_of_table;
 
 /// 64 n roundings of numbers of the size of the values; the folds add in pairs.
-Tolerance rounding_of(const Table& table) { return rounding(64 * table.players, table.scale()); }
+Tolerance rounding_of_sums(const Table& table) { return rounding(64 * table.players, table.scale()); }
 
 void expect_agreement(std::vector<double> (*oracle)(const Table&), int most_players,
-                      Tolerance (*tolerance)(const Table&) = rounding_of) {
+                      Tolerance (*tolerance)(const Table&) = rounding_of_sums) {
   for_all([&] {
     const Table table = *any_game(most_players);
     RC_TAG(table.players);

@@ -41,7 +41,7 @@ TEST(GoldenNumbers, AreTheOnesOfTheFormula) {
   EXPECT_DOUBLE_EQ(-0.33009477833339873, operators::golden_number(1000, 1));
 }
 
-operators::FnoConfig small_config(int dimension, int in_channels = 1, int out_channels = 1) {
+operators::FnoConfig small_fno_config(int dimension, int in_channels = 1, int out_channels = 1) {
   return {.n_modes = std::vector<int>(static_cast<std::size_t>(dimension), 6),
           .hidden_channels = 8,
           .n_layers = 3,
@@ -60,7 +60,7 @@ FieldBatch shifted(FieldBatch fields) {
 
 TEST(Fno, WithoutPaddingAndPlacesCommutesWithShifts) {
   for (const std::vector<int>& shape : {std::vector{16}, {5}, {4, 6}}) {
-    operators::FnoConfig config = small_config(static_cast<int>(shape.size()), 2, 2);
+    operators::FnoConfig config = small_fno_config(static_cast<int>(shape.size()), 2, 2);
     config.domain_padding = 0;
     for (const char* places : {"none", "grid"}) {
       config.positional_embedding = places;
@@ -93,7 +93,7 @@ TEST(Fno, BitsDoNotDependOnTheNumberOfThreads) {
 
 // p = fraction·n rounded half to even, on both sides or at the end; the table is neuraloperator's for a fraction of ½.
 TEST(Fno, PadsAsTheReferenceDoes) {
-  operators::FnoConfig config = small_config(1);
+  operators::FnoConfig config = small_fno_config(1);
   const auto both = operators::make_network(config, torch::kFloat32);
   config.domain_padding_mode = "one-sided";
   const auto end = operators::make_network(config, torch::kFloat32);
@@ -106,7 +106,7 @@ TEST(Fno, PadsAsTheReferenceDoes) {
 }
 
 /// A network of reference_data/fno_options/.
-struct Subject {
+struct GoldenFno {
   std::string name;
 
   static fs::path folder() { return fs::path(OPSHAP_SOURCE_DIR) / "reference_data" / "fno_options"; }
@@ -118,19 +118,19 @@ struct Subject {
   FieldBatch input() const { return stored_input("fno_options/" + name + "_"); }
 };
 
-std::vector<Subject> subjects() {
-  std::vector<Subject> all;
-  for (const auto& entry : fs::directory_iterator(Subject::folder()))
+std::vector<GoldenFno> golden_fnos() {
+  std::vector<GoldenFno> all;
+  for (const auto& entry : fs::directory_iterator(GoldenFno::folder()))
     if (const std::string stem = entry.path().stem();
         entry.path().extension() == ".safetensors" && !stem.ends_with("_factors"))
       all.push_back({stem});
-  std::sort(all.begin(), all.end(), [](const Subject& a, const Subject& b) { return a.name < b.name; });
+  std::sort(all.begin(), all.end(), [](const GoldenFno& a, const GoldenFno& b) { return a.name < b.name; });
   return all;
 }
 
 TEST(FnoOptions, GiveWhatNeuraloperatorComputes) {
-  ASSERT_LE(18U, subjects().size());
-  for (const Subject& subject : subjects())
+  ASSERT_LE(18U, golden_fnos().size());
+  for (const GoldenFno& subject : golden_fnos())
     EXPECT_LT(l2_distance(subject.output(), subject.op()->apply(subject.input()).values), float32_layers)
         << subject.name;
 }
@@ -138,7 +138,7 @@ TEST(FnoOptions, GiveWhatNeuraloperatorComputes) {
 TEST(FnoOptions, ChangeWhatANetworkComputes) {
   // The same weights without the option, where they are those of another network.
   for (const char* name : {"instance_norm", "relu", "silu", "stabilizer"}) {
-    const Subject subject{name};
+    const GoldenFno subject{name};
     const auto network = operators::load_network(subject.file(), torch::kFloat32);
     auto plain = operators::FnoConfig::parse(network->config());
     plain.options = {};
@@ -154,7 +154,7 @@ TEST(FnoOptions, ChangeWhatANetworkComputes) {
 }
 
 TEST(FnoOptions, HaveAtAPointTheValuesOfTheWholeField) {
-  for (const Subject& subject : subjects()) {
+  for (const GoldenFno& subject : golden_fnos()) {
     const auto op = subject.op(networks::Precision::float64);
     const FieldBatch inputs = subject.input(), outputs = op->apply(inputs);
     for (const std::int64_t point : {std::int64_t{0}, inputs.domain.centre(), inputs.domain.points() - 1}) {
@@ -169,7 +169,7 @@ TEST(FnoOptions, HaveAtAPointTheValuesOfTheWholeField) {
 
 // Of the sum of squares, with respect to every parameter: the kernels and LibTorch's own reverse pass.
 TEST(FnoOptions, HaveTheSameGradientsByKernelsAndByLibTorch) {
-  for (const Subject& subject : subjects()) {
+  for (const GoldenFno& subject : golden_fnos()) {
     const auto network = operators::load_network(subject.file(), torch::kFloat64);
     std::vector<torch::Tensor> parameters;
     for (auto& parameter : network->parameters()) parameters.push_back(parameter.value.set_requires_grad(true));
@@ -191,7 +191,7 @@ TEST(FnoOptions, HaveTheSameGradientsByKernelsAndByLibTorch) {
 TEST(FnoOptions, PlayGamesByTheEngineWhereItHasThem) {
   const std::set<std::string> covered = {"batch_norm", "cp",     "gates",        "no_embedding",
                                          "no_skips",   "ratios", "tensor_train", "tucker"};
-  for (const Subject& subject : subjects()) {
+  for (const GoldenFno& subject : golden_fnos()) {
     const auto with = subject.op(), without = subject.op(networks::Precision::float32, false);
     const std::string path = with->coalition_path();
     const bool by_engine = covered.contains(subject.name);
@@ -212,14 +212,14 @@ TEST(FnoOptions, PlayGamesByTheEngineWhereItHasThem) {
 }
 
 TEST(FnoOptions, HaveAClosureUnlessNormsTieThePoints) {
-  for (const Subject& subject : subjects())
+  for (const GoldenFno& subject : golden_fnos())
     EXPECT_EQ(subject.name != "instance_norm" && subject.name != "group_norm", subject.op()->has_mean_field())
         << subject.name;
 }
 
 TEST(FnoOptions, ExpandFactorsWhenAFileIsRead) {
   for (const char* name : {"tucker", "cp", "tensor_train"}) {
-    const Subject whole{name}, factors{std::string(name) + "_factors"};
+    const GoldenFno whole{name}, factors{std::string(name) + "_factors"};
     EXPECT_LT(l2_distance(whole.output(), factors.op()->apply(whole.input()).values), float32_layers) << name;
     const auto network = operators::load_network(factors.file(), torch::kFloat32);
     EXPECT_EQ(operators::load_network(whole.file(), torch::kFloat32)->config(), network->config()) << name;
@@ -229,7 +229,7 @@ TEST(FnoOptions, ExpandFactorsWhenAFileIsRead) {
 TEST(FnoOptions, RefuseFactorsThatDoNotFit) {
   const fs::path changed = fs::temp_directory_path() / ("opshap_factors_" + std::to_string(getpid()) + ".safetensors");
   for (const char* name : {"tucker", "cp", "tensor_train"}) {
-    data::Safetensors content = data::read_safetensors(Subject{std::string(name) + "_factors"}.file());
+    data::Safetensors content = data::read_safetensors(GoldenFno{std::string(name) + "_factors"}.file());
     content.tensors.erase("fno_blocks.convs.1.weight.factors.factor_1");
     data::write_safetensors(changed, content);
     EXPECT_THROW(operators::load_network(changed, torch::kFloat32), DataError) << name;
@@ -238,7 +238,7 @@ TEST(FnoOptions, RefuseFactorsThatDoNotFit) {
 }
 
 TEST(FnoOptions, AreReadBackAsWritten) {
-  for (const Subject& subject : subjects()) {
+  for (const GoldenFno& subject : golden_fnos()) {
     const auto config = operators::FnoConfig::parse(operators::load_network(subject.file(), torch::kFloat32)->config());
     EXPECT_EQ(config, operators::FnoConfig::parse(config)) << subject.name;
   }

@@ -32,9 +32,6 @@ namespace {
 
 using peers::Ending;
 
-constexpr const char* hello =
-    R"(echo '{"type":"hello","protocol":1,"name":"puppet","version":"1","needs":["values"]}' >&4; read -r task <&3; )";
-
 constexpr std::chrono::milliseconds a_moment(10);
 
 class HostilePeers : public Puppets {

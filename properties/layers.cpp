@@ -78,13 +78,13 @@ torch::Tensor direct_convolution(const torch::Tensor& fields, const torch::Tenso
   return result;
 }
 
-struct Case {
+struct ConvolutionCase {
   std::vector<std::int64_t> shape;
   std::vector<int> modes;
 };
 
 /// Sizes below, at and above the modes, odd ones, some of them with few modes, and such that have the frequency N/2.
-const std::vector<Case> cases = {
+const std::vector<ConvolutionCase> convolution_cases = {
     {{1}, {4}},       {{2}, {4}},       {{3}, {4}},        {{5}, {4}},         {{8}, {4}},       {{16}, {4}},
     {{7}, {5}},       {{8}, {16}},      {{9}, {16}},       {{4, 4}, {6, 6}},   {{6, 6}, {6, 6}}, {{8, 8}, {6, 6}},
     {{7, 8}, {6, 6}}, {{5, 3}, {8, 4}}, {{4, 12}, {5, 3}}, {{16, 10}, {6, 6}}, {{9, 5}, {1, 4}}, {{9, 5}, {2, 4}},
@@ -93,7 +93,7 @@ const std::vector<Case> cases = {
 constexpr auto fftshift = operators::InverseShift::fftshift, ifftshift = operators::InverseShift::ifftshift;
 
 void expect_the_direct_sum(operators::InverseShift shift) {
-  for (const Case& each : cases) {
+  for (const ConvolutionCase& each : convolution_cases) {
     constexpr std::int64_t inputs = 2, outputs = 3, batch = 2;
     const bool plane = each.shape.size() == 2;
     const std::int64_t n0 = plane ? each.shape[0] : 1, n1 = each.shape.back();
@@ -125,7 +125,7 @@ TEST(SpectralConvolution, EqualsADirectFourierSumThatIsShiftedOnceMore) { expect
 
 // A bias is a constant field, wherever the frequencies come out.
 TEST(SpectralConvolution, AddsABiasToAllPointsAlike) {
-  for (const Case& each : cases)
+  for (const ConvolutionCase& each : convolution_cases)
     for (const operators::InverseShift shift : {fftshift, ifftshift}) {
       const operators::FourierBasis basis(each.shape, each.modes, torch::kFloat64, shift);
       const auto fields = random_tensor({each.shape[0] * (each.shape.size() == 2 ? each.shape[1] : 1), 1, 2}, 1);
@@ -487,10 +487,10 @@ operators::FnoConfig config(int dimension) {
   return config;
 }
 
-const std::vector<std::vector<int>> shapes = {{1}, {5}, {16}, {33}, {4, 4}, {3, 5}, {8, 6}};
+const std::vector<std::vector<int>> layer_shapes = {{1}, {5}, {16}, {33}, {4, 4}, {3, 5}, {8, 6}};
 
 TEST(FusedTraining, HasTheGradientsOfLibTorch) {
-  for (const std::vector<int>& shape : shapes) {
+  for (const std::vector<int>& shape : layer_shapes) {
     const operators::FnoConfig model = config(static_cast<int>(shape.size()));
     Trained plain(model, shape, torch::kFloat64, false), fused(model, shape, torch::kFloat64, true);
     EXPECT_EQ("", mismatch(plain.loss_and_gradient(), fused.loss_and_gradient(), rounding(1e3, 1)));

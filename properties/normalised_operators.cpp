@@ -36,7 +36,7 @@ using nlohmann::ordered_json;
 using operators::Normalisation;
 using operators::Normaliser;
 
-constexpr int in_channels = 2, out_channels = 3;
+constexpr int channels_in = 2, channels_out = 3;
 
 /// Numbers of very different sizes: fields in physical units often are. All are float32.
 Normaliser random_normaliser(std::vector<std::int64_t> shape, Rng& rng) {
@@ -68,8 +68,8 @@ std::unique_ptr<operators::Network> network_on(const std::vector<int>& grid, Nor
   const operators::FnoConfig config{.n_modes = std::vector<int>(grid.size(), 4),
                                     .hidden_channels = 6,
                                     .n_layers = 2,
-                                    .in_channels = in_channels,
-                                    .out_channels = out_channels,
+                                    .in_channels = channels_in,
+                                    .out_channels = channels_out,
                                     .domain_padding = 0.25};
   auto network = operators::make_network(config, dtype);
   operators::initialise(*network, 5);
@@ -80,7 +80,7 @@ std::unique_ptr<operators::Network> network_on(const std::vector<int>& grid, Nor
 /// A normalised field of size one in physical units.
 FieldBatch physical_field(const std::vector<int>& grid, const Normalisation& normalisation, std::int64_t batch,
                           Rng& rng) {
-  FieldBatch fields = FieldBatch::zeros(Domain::unit(grid), batch, in_channels);
+  FieldBatch fields = FieldBatch::zeros(Domain::unit(grid), batch, channels_in);
   for (double& value : fields.values) value = rng.normal();
   return normalisation.input ? normalisation.input->physical(std::move(fields)) : fields;
 }
@@ -116,7 +116,7 @@ FieldBatch by_hand(FieldBatch fields, const std::optional<Normaliser>& by, bool 
 template <typename Work>
 void for_all_normalisations(const std::vector<int>& grid, const Work& work) {
   Rng rng(test_seed(), "normalised operators");
-  const auto ins = shapes_on(grid, in_channels), outs = shapes_on(grid, out_channels);
+  const auto ins = shapes_on(grid, channels_in), outs = shapes_on(grid, channels_out);
   for (std::size_t i = 0; i <= ins.size(); ++i)
     for (std::size_t o = 0; o <= outs.size(); ++o) {
       if (i == ins.size() && o == outs.size()) continue;
@@ -128,10 +128,10 @@ void for_all_normalisations(const std::vector<int>& grid, const Work& work) {
     }
 }
 
-const std::vector<std::vector<int>> grids = {{9}, {5, 6}};
+const std::vector<std::vector<int>> uneven_grids = {{9}, {5, 6}};
 
 TEST(NormalisedOperator, IsTheNetworkBetweenTwoMapsOfEachPoint) {
-  for (const std::vector<int>& grid : grids) {
+  for (const std::vector<int>& grid : uneven_grids) {
     const auto inner = operators::as_operator(network_on(grid, {}, torch::kFloat64));
     for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
       const auto op = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
@@ -153,7 +153,7 @@ TEST(NormalisedOperator, IsTheNetworkBetweenTwoMapsOfEachPoint) {
 
 // By physical inputs, so a step in a channel with a large deviation moves little.
 TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
-  for (const std::vector<int>& grid : grids)
+  for (const std::vector<int>& grid : uneven_grids)
     for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
       const auto op = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
       const FieldBatch field = physical_field(grid, normalisation, 1, rng);
@@ -174,7 +174,7 @@ TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
 
 // The engine sees normalised fields; a mask commutes with the map. The plain path masks physical fields.
 TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
-  for (const std::vector<int>& grid : grids)
+  for (const std::vector<int>& grid : uneven_grids)
     for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
       const auto engine = operators::as_operator(network_on(grid, normalisation)),
                  plain = operators::as_operator(network_on(grid, normalisation), false),
@@ -213,7 +213,7 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
 TEST(NormalisedOperator, RefusesAnotherGridThanItsPointsAreOf) {
   Rng rng(1, "normalised operators");
   const auto refused = [](const Operator& op, const std::vector<int>& grid) {
-    return refusal<InvalidArgument>([&] { op.apply(FieldBatch::zeros(Domain::unit(grid), 1, in_channels)); });
+    return refusal<InvalidArgument>([&] { op.apply(FieldBatch::zeros(Domain::unit(grid), 1, channels_in)); });
   };
   const auto of_points =
                  operators::as_operator(network_on({9}, {.input = random_normaliser({1, 2, 9}, rng), .output = {}})),

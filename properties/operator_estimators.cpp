@@ -37,14 +37,14 @@
 namespace opshap {
 namespace {
 
-const operators::FnoConfig small_fno{
+const operators::FnoConfig small_line{
     .n_modes = {6}, .hidden_channels = 8, .n_layers = 3, .in_channels = 2, .out_channels = 2, .domain_padding = 0.25};
 
 /// A few hundred roundings of numbers of size 1 in each of some ten products.
 const Tolerance network_rounding = rounding(1e4, 1);
 
 TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
-  const auto op = operators::untrained_operator(small_fno, 3, networks::Precision::float64);
+  const auto op = operators::untrained_operator(small_line, 3, networks::Precision::float64);
   const auto input = random_fields(Domain::unit({64}), 1, 2, 2), baseline = random_fields(Domain::unit({64}), 1, 2, 3);
   const FieldBatch inclusion = random_fields(Domain::unit({64}), 300, 1, 4);
   const Query query{.point = 7};
@@ -63,7 +63,7 @@ TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
 TEST(MeanField, IsTheMeanOverRandomMasksOfManyCellsAndTheScaledInputIsNot) {
   constexpr int points = 512, masks = 4000;
   const double t = 0.3;
-  const auto op = operators::untrained_operator(small_fno, 3, networks::Precision::float64);
+  const auto op = operators::untrained_operator(small_line, 3, networks::Precision::float64);
   FieldBatch input = FieldBatch::zeros(Domain::unit({points}), 1, 2);
   for (int x = 0; x < points; ++x) {
     input.values[static_cast<std::size_t>(x)] = 3 * std::cos(6.28318530718 * x / points);
@@ -117,7 +117,7 @@ TEST(MeanField, MissesTheCubicFunctionalOfALinearOperatorByItsKnownConstant) {
 }
 
 TEST(MeanField, IsEfficientAndGivesNullPlayersNothing) {
-  const auto op = operators::untrained_operator(small_fno, 3, networks::Precision::float64);
+  const auto op = operators::untrained_operator(small_line, 3, networks::Precision::float64);
   FieldBatch input = random_fields(Domain::unit({16}), 1, 2, 2);
   const FieldBatch baseline = random_fields(Domain::unit({16}), 1, 2, 3);
   input.values[5] = baseline.values[5];
@@ -143,7 +143,7 @@ TEST(MeanField, GamesWithoutClosureAreRefused) {
 
 const Estimator& two_level() { return estimators::find("two_level"); }
 
-FieldBatch wave(int points) {
+FieldBatch wave_field(int points) {
   FieldBatch field = FieldBatch::zeros(Domain::unit({points}), 1, 1);
   for (int x = 0; x < points; ++x)
     field.values[static_cast<std::size_t>(x)] = 0.4 + std::cos(6.28 * x / points) - 0.5 * std::sin(18.8 * x / points);
@@ -151,7 +151,7 @@ FieldBatch wave(int points) {
 }
 
 std::unique_ptr<Game> cells_of(const Operator& op, int points) {
-  const FieldBatch input = wave(points);
+  const FieldBatch input = wave_field(points);
   return games::cell_mask_game(op, {input, FieldBatch::zeros(input.domain, 1, 1),
                                     Partition::one_player_per_point(input.domain), Query{.point = points / 2}});
 }
@@ -261,7 +261,7 @@ TEST(TwoLevel, SlopesAreTheDerivativesOfTheExtensionAtTheMask) {
       operators::FnoConfig{.n_modes = {5}, .hidden_channels = 8, .n_layers = 3, .domain_padding = 0.25}, 3,
       networks::Precision::float64);
   constexpr int points = 12;
-  const FieldBatch input = wave(points), baseline = FieldBatch::zeros(input.domain, 1, 1);
+  const FieldBatch input = wave_field(points), baseline = FieldBatch::zeros(input.domain, 1, 1);
   const auto game = cells_of(*op, points);
   Coalitions coalitions(points, 1);
   for (const int player : {0, 3, 6, 7, 11}) coalitions.insert(0, player);
@@ -307,7 +307,7 @@ TEST(TwoLevel, RefusesAGameWithoutSlopes) {
 }
 
 /// A network with random parameters and a question to it.
-struct Question {
+struct GradientQuestion {
   std::unique_ptr<Operator> op;
   FieldBatch input, baseline;
   Query query;
@@ -319,7 +319,7 @@ struct Question {
   }
 };
 
-Question random_question(const std::vector<int>& shape) {
+GradientQuestion random_gradient_question(const std::vector<int>& shape) {
   operators::FnoConfig config{
       .n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = 2, .domain_padding = 0.5};
   config.n_modes.assign(shape.size(), 6);
@@ -331,11 +331,11 @@ Question random_question(const std::vector<int>& shape) {
           .query = {.point = domain.centre()}};
 }
 
-const std::vector<std::vector<int>> shapes = {{32}, {8, 8}};
+const std::vector<std::vector<int>> question_shapes = {{32}, {8, 8}};
 
 TEST(PartitionOfUnityFno, MaskedAttributionsAddUpToTheSame) {
-  for (const std::vector<int>& shape : shapes) {
-    const Question question = random_question(shape);
+  for (const std::vector<int>& shape : question_shapes) {
+    const GradientQuestion question = random_gradient_question(shape);
     const estimators::Quadrature rule = estimators::quadrature(estimators::Rule::midpoint, 3);
     const std::vector<double> ones(static_cast<std::size_t>(question.input.domain.points()), 1.0);
     const double expected = question.total(ones, rule);
@@ -350,8 +350,8 @@ TEST(PartitionOfUnityFno, MaskedAttributionsAddUpToTheSame) {
 }
 
 TEST(PartitionOfUnityFno, MaskedAttributionsAddUpToTheGainUpToTheQuadrature) {
-  for (const std::vector<int>& shape : shapes) {
-    const Question question = random_question(shape);
+  for (const std::vector<int>& shape : question_shapes) {
+    const GradientQuestion question = random_gradient_question(shape);
     const std::vector<double> ones(static_cast<std::size_t>(question.input.domain.points()), 1.0);
     std::vector<double> errors;
     for (const int nodes : {25, 50, 100})
@@ -367,8 +367,8 @@ TEST(PartitionOfUnityFno, MaskedAttributionsAddUpToTheGainUpToTheQuadrature) {
 }
 
 TEST(PartitionOfUnityFno, GamesAgreeWithTheMaskedAttributions) {
-  for (const std::vector<int>& shape : shapes) {
-    const Question question = random_question(shape);
+  for (const std::vector<int>& shape : question_shapes) {
+    const GradientQuestion question = random_gradient_question(shape);
     const Domain& domain = question.input.domain;
     Rng rng(2, "partitions");
     for (int trial = 0; trial < 10; ++trial) {

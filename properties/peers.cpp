@@ -39,8 +39,6 @@ namespace {
 using peers::Ending;
 using enum peers::Ending;
 
-constexpr const char* hello =
-    R"(echo '{"type":"hello","protocol":1,"name":"puppet","version":"1","needs":["values"]}' >&4; read -r task <&3; )";
 /// Of two players: 0 and 0.
 constexpr const char* zeros = R"({ echo '{"type":"result","id":1,"nbytes":16}'; head -c 16 /dev/zero; } >&4; )";
 constexpr const char* partial = R"({ echo '{"type":"partial","id":1,"nbytes":16}'; head -c 16 /dev/zero; } >&4; )";

@@ -20,7 +20,7 @@
 namespace opshap {
 namespace {
 
-const double tight = rounding(1e3, 10).bound;
+const double few_roundings = rounding(1e3, 10).bound;
 
 TEST(Quantiles, AreThoseOfTypeSeven) {
   // R: quantile(c(4, 1, 3, 2), type = 7) and quantile(c(1, 2, 4, 8, 16, 32), c(.1, .25, .5, .75), type = 7).
@@ -70,7 +70,7 @@ TEST(Mean, HasTheStandardErrorOfIndependentValues) {
   const std::vector<double> sample = {2, 4, 4, 4, 5, 5, 7, 9};  // mean 5, squared deviations 32
   const statistics::Mean found = statistics::mean(sample);
   EXPECT_DOUBLE_EQ(5, found.value);
-  EXPECT_NEAR(std::sqrt(32.0 / 7 / 8), found.standard_error, tight);
+  EXPECT_NEAR(std::sqrt(32.0 / 7 / 8), found.standard_error, few_roundings);
   EXPECT_EQ(std::numeric_limits<double>::infinity(), statistics::mean(std::vector<double>{3}).standard_error);
   EXPECT_THROW(statistics::mean({}), InvalidArgument);
 }
@@ -146,8 +146,8 @@ TEST(Bootstrap, TakesWhatIsUndefinedForAnything) {
 TEST(SquaredLength, IsTheMeanProductOfTwoEstimates) {
   // Products 0, 1 and 1; without the third estimate 0, without one of the others 1.
   const statistics::Mean found = statistics::squared_length({{1, 0}, {0, 1}, {1, 1}});
-  EXPECT_NEAR(2.0 / 3, found.value, tight);
-  EXPECT_NEAR(std::sqrt(2.0 / 3 * (4.0 / 9 + 2 * 1.0 / 9)), found.standard_error, tight);
+  EXPECT_NEAR(2.0 / 3, found.value, few_roundings);
+  EXPECT_NEAR(std::sqrt(2.0 / 3 * (4.0 / 9 + 2 * 1.0 / 9)), found.standard_error, few_roundings);
   EXPECT_EQ(3u, found.count);
   const statistics::Mean known = statistics::squared_length({{3, 4}});
   EXPECT_EQ(25, known.value);
@@ -203,7 +203,7 @@ TEST(Study, FindsThePowerOfAPowerLaw) {
   statistics::Study study("law", "budget", "error");
   for (double budget = 16; budget <= 4096; budget *= 2) study.add(budget, 3 * std::pow(budget, -0.5));
   const statistics::Fit fit = study.fit();
-  EXPECT_NEAR(-0.5, fit.slope, tight);
+  EXPECT_NEAR(-0.5, fit.slope, few_roundings);
   EXPECT_NEAR(0, fit.slope_error, 1e-7);  // the square root of rounding
   EXPECT_NEAR(3, fit.constant, 1e-11);    // an exponential of a sum of nine logarithms
 }
@@ -215,8 +215,8 @@ TEST(Study, SlopeErrorIsThatOfTheScatter) {
   study.add(std::exp(1), std::exp(1));
   study.add(std::exp(2), std::exp(1));
   const statistics::Fit fit = study.fit();
-  EXPECT_NEAR(0.5, fit.slope, tight);
-  EXPECT_NEAR(std::sqrt(1.0 / 12), fit.slope_error, tight);
+  EXPECT_NEAR(0.5, fit.slope, few_roundings);
+  EXPECT_NEAR(std::sqrt(1.0 / 12), fit.slope_error, few_roundings);
 }
 
 TEST(Study, TabulatesItsPointsAndItsFit) {

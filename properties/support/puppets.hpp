@@ -14,6 +14,10 @@ namespace opshap {
 /// Peers that are a text for sh.
 class Puppets : public RunFolder {
  protected:
+  /// Greets and reads its task.
+  static constexpr const char* hello =
+      R"(echo '{"type":"hello","protocol":1,"name":"puppet","version":"1","needs":["values"]}' >&4; read -r task <&3; )";
+
   /// A plugin whose program is a text for sh, with little patience.
   peers::Plugin puppet(const std::string& script, const std::string& more = "") const {
     write_file(folder_ / "peer.sh", script);
