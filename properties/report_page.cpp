@@ -156,6 +156,9 @@ TEST_F(ReportFolder, TheSameRowsGiveTheSameBytes) {
     EXPECT_TRUE(first.contains(file)) << file;
   reporting::write_report(folder_);
   EXPECT_EQ(first, files_of(folder_));
+  const std::string table = read_file(folder_ / "tables" / "methods.tex");
+  EXPECT_TRUE(table.starts_with("% " + runs::origin(folder_) + "\n% needs")) << table;
+  EXPECT_TRUE(runs::origin(folder_).starts_with("opshap reproduce --profile smoke (seed 42, commit 0123456789"));
 }
 
 TEST_F(ReportFolder, ThePageStandsAlone) {

@@ -174,7 +174,8 @@ TEST_F(TwoChannels, AnEvaluationTakesAnyNumberOfExplainersAndKnowsItsOwnFolder) 
                               "/properties/support/two_channels.toml --out " + path("scores") + " --explainer " +
                               weights("explainer");
   const std::string both = command + " " + path("copy.safetensors");
-  done(both);
+  const std::string table = done(both).out;
+  EXPECT_TRUE(has(table, "| 16 (4 × 4) |") && table.ends_with(path("scores/results.jsonl") + '\n')) << table;
   std::map<std::string, std::vector<double>> scores;
   for (const runs::AttributionRow& row : runs::read_results(path("scores")).attributions) {
     if (row.method == "operator_shap")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "core/file.hpp"
 #include "reporting/gnuplot.hpp"
 #include "reporting/methods.hpp"
+#include "runs/run.hpp"
 
 namespace opshap::reporting {
 
@@ -149,6 +151,14 @@ Html metric_rows(const ComparedProblem& problem, const metrics::Metric& metric) 
   return html;
 }
 
+/// A line that LaTeX does not read.
+std::string latex_comment(std::string words) {
+  if (words.empty()) return words;
+  std::ranges::replace_if(
+      words, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
+  return "% " + words + "\n";
+}
+
 }  // namespace
 
 DrawnFigure drawn(std::string name, Figure figure) {
@@ -176,7 +186,7 @@ void write_figure(const fs::path& folder, const DrawnFigure& drawn) {
 void write_table(const fs::path& folder, const Table& table) {
   write_file(folder / (table.name + ".csv"), table.csv());
   write_file(folder / (table.name + ".md"), table.markdown());
-  write_file(folder / (table.name + ".tex"), table.latex());
+  write_file(folder / (table.name + ".tex"), latex_comment(runs::origin(folder.parent_path())) + table.latex());
 }
 
 Html sentence_list(const Pairs& sentences) {

@@ -37,7 +37,8 @@ DrawnFigure drawn(std::string name, Figure figure);
 /// those of an earlier report, unless it is missing since its rows are not kept: then the earlier ones stay.
 void write_figure(const std::filesystem::path& folder, const DrawnFigure& drawn);
 
-/// The table as CSV, Markdown and LaTeX.
+/// The table as CSV, Markdown and LaTeX. Where a manifest stands beside the folder, LaTeX begins with a comment: the
+/// command, the seed and the commit of the run. So a table that was copied into a paper still says where it is from.
 void write_table(const std::filesystem::path& folder, const Table& table);
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;

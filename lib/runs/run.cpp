@@ -176,6 +176,22 @@ std::vector<Resolution> Run::missing_resolutions() const {
   return {missing.begin(), missing.end()};
 }
 
+std::string origin(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "manifest.json";
+  if (!is_there(path)) return {};
+  const Json manifest = strict_json<Json>(read_file(path), message("manifest: path=", path.string()));
+  std::vector<std::string> command;
+  std::string commit = "unknown";
+  std::uint64_t seed = 0;
+  const json_row::Reader reader(manifest);
+  reader.optional("command", command);
+  reader.optional("commit", commit);
+  reader.optional("seed", seed);
+  std::string words;
+  for (const std::string& argument : command) words += argument + ' ';
+  return message(words, "(seed ", seed, ", commit ", commit, ')');
+}
+
 Run read_run(const std::filesystem::path& folder) {
   require<DataError>(is_there(folder / "manifest.json"), "run: folder=", folder.string(),
                      is_folder(folder) ? " (has no manifest.json)" : " (is not a folder)",

@@ -68,6 +68,10 @@ struct Run {
 /// when rows were changed, removed or added since they were written.
 Run read_run(const std::filesystem::path& folder);
 
+/// "opshap reproduce --out runs/a (seed 42, commit ee3d8fc0f7bd)": where the numbers in a folder are from, by its
+/// manifest.json. Empty where there is none. Throws DataError for one that is damaged.
+std::string origin(const std::filesystem::path& folder);
+
 /// Writes into `folder` what a repository keeps of a run, which is all that `opshap report` needs for claims and
 /// tables.
 ///

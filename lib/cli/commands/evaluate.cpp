@@ -3,6 +3,7 @@
 #include "evaluation/evaluate.hpp"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
@@ -16,7 +17,10 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "networks/networks.hpp"
+#include "reporting/report_tables.hpp"
+#include "reporting/scoreboard.hpp"
 #include "runs/manifest.hpp"
+#include "runs/run.hpp"
 
 namespace opshap::cli {
 
@@ -57,6 +61,16 @@ nlohmann::ordered_json settings_of(const EvaluateOptions& options, const Profile
   return settings;
 }
 
+/// The table of a report's page, from the rows alone.
+std::string scores_of(const std::filesystem::path& folder, const std::string& profile, const std::string& pde) {
+  runs::Run run;
+  run.folder = folder;
+  run.profile = profile;
+  run.pde = pde;
+  run.results = runs::read_results(folder);
+  return reporting::tables::methods(reporting::Scoreboard(run)).markdown();
+}
+
 void run(const EvaluateOptions& options, const Globals& globals) {
   require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
   const runs::Part part = runs::Part::parse("evaluate", options.shard);
@@ -81,6 +95,7 @@ void run(const EvaluateOptions& options, const Globals& globals) {
   const std::filesystem::path folder = part.folder(globals.out);
   manifest.stage("evaluation", [&] { evaluation::evaluate(evaluation, folder, part); });
   manifest.finish();
+  if (part.whole() && !globals.json) std::cout << scores_of(folder, options.profile, data.pde) << '\n';
   print_path(globals, "rows", part.whole() ? folder / "results.jsonl" : folder);
 }
 
