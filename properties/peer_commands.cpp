@@ -321,6 +321,11 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
       for (std::size_t i = 0; i < half.size(); ++i) EXPECT_NEAR(half[i], values[i], 1e-12) << method << targets;
     }
   }
+  // Without gradients it is explained by its values alone.
+  ASSERT_EQ(0, shell("sed -i 's/, gradients=slopes//' " + path("model/program.py")).code);
+  expect_refusal(asked + " --query 0 --method integrated_gradients", 2, "gradients");
+  const auto values = answer(asked + " --query 0")["values"].get<std::vector<double>>();
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(wanted[i], values[i], 1e-12);
 }
 
 TEST_F(PeerCommands, WhatNewWritesInOtherLanguagesPassesItsChecks) {
