@@ -186,7 +186,8 @@ TEST(Baselines, OfConstantsHoldThemInEachChannel) {
     for (std::size_t i = 0; i < scenario.baseline.values.size(); ++i)
       RC_ASSERT(scenario.baseline.values[i] == rule.constants[i / points]);
     rule.constants.push_back(0);
-    RC_ASSERT(has(refusal([&] { make_scenario(rule, field); }), message("has ", channels + 1, " constants")));
+    RC_ASSERT(has(refusal([&] { make_scenario(rule, field); }),
+                  message("numbers: ", channels + 1, ", channels of the input: ", channels)));
     rule.constants.pop_back();
     rule.constants.back() = rng.below(2) == 0 ? not_a_number : infinity;
     RC_ASSERT(has(refusal([&] { make_scenario(rule, field); }), "not a finite number"));

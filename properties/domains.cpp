@@ -531,8 +531,8 @@ TEST(Scenarios, RulesThatDoNotFitAreRefusedByName) {
   EXPECT_EQ("", says({.players = ScenarioRule::Players::blocks, .blocks = 4})) << "blocks of one point and of two";
   EXPECT_TRUE(has(says({.players = ScenarioRule::Players::blocks, .blocks = 12}), "players=12"));
   EXPECT_TRUE(has(says({.players = ScenarioRule::Players::labels, .labels = {0, 1, 2}}), "labels=3"));
-  EXPECT_TRUE(
-      has(says({.baseline = ScenarioRule::Hidden::mean, .constants = {0}}), "has 1 constants, and the input has 2"));
+  EXPECT_TRUE(has(says({.baseline = ScenarioRule::Hidden::mean, .constants = {0}}),
+                  "has numbers: 1, channels of the input: 2"));
   EXPECT_TRUE(has(says({.masked = {2}}), "channel=2"));
   EXPECT_TRUE(has(says({.query = ScenarioRule::Where::index, .index = {6}}), "index=6"));
   EXPECT_TRUE(has(says({.query = ScenarioRule::Where::position, .position = {1.5}}), "coordinate=1.5"));

@@ -115,6 +115,8 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
     EXPECT_EQ((std::vector<int>{row.players, row.players}), row.active) << "no cell of these inputs is 0";
     ASSERT_EQ(1u, row.baseline_distances.size());
     EXPECT_GT(row.baseline_distances[0], 0);
+    EXPECT_EQ("zero", row.baseline);
+    EXPECT_TRUE(row.rest.empty()) << "nothing knows the problem of these data";
   }
   for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.reference == "exact" ? 0u : 2u, row.reference_parts.size());

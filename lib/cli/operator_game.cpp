@@ -219,15 +219,13 @@ std::vector<double> state_at_rest(const std::string& name, const std::string& pr
   return rest.state;
 }
 
-/// What --baseline says: 0, a number for each channel, blur or blur:WIDTH, rest:PROBLEM, or the name of a file.
-void read_baseline(const GameOptions& options, const Operator& op, const std::optional<Domain>& mesh,
-                   ScenarioRule& rule) {
+/// Lays what the words of --baseline say over the rule: 0, a number for each channel, blur or blur:WIDTH, rest:PROBLEM.
+/// False for another text, which names a file.
+bool read_baseline(const std::string& name, const std::string& text, ScenarioRule& rule) {
   using Hidden = ScenarioRule::Hidden;
-  const std::string &text = options.baseline, name = message(options.command->get_name(), ": --baseline");
-  if (text == "0" || text == "zero") return;
+  if (text == "0" || text == "zero") return true;
   require(text != "mean", name,
-          "=mean (there are no training data here to take a mean of). Give the mean of each "
-          "channel as a number.");
+          "=mean (there are no training data here to take a mean of). Give the mean of each channel as a number.");
   if (const auto width = parse_blur(name, text)) {
     rule.baseline = Hidden::blur;
     rule.blur = *width;
@@ -239,8 +237,8 @@ void read_baseline(const GameOptions& options, const Operator& op, const std::op
     rule.constants = *constants;
   } else {
     rule.baseline = Hidden::field;
-    rule.hidden = fields_of(data::read_npy(text), text, op, Several::refused, mesh);
   }
+  return rule.baseline != Hidden::field;
 }
 
 void add_query(OperatorQuestion& asked, std::int64_t point) {
@@ -340,6 +338,7 @@ OperatorQuestion wanted_question(const GameOptions& options, const Globals& glob
           ": --query (missing: --operator needs the point whose value is explained). Give --query, --query-at or "
           "--target.");
   OperatorQuestion asked;
+  const bool of_file = !read_baseline(message(who, ": --baseline"), options.baseline, asked.rule);
   const data::NpyArray array = data::read_npy(options.input);
   // On a mesh the array says nothing of its axes.
   asked.op = asked_operator(options.op, globals, networks::Precision::float32,
@@ -351,7 +350,9 @@ OperatorQuestion wanted_question(const GameOptions& options, const Globals& glob
   const Domain& domain = asked.inputs.domain;
   read_players(who, options, domain, asked.rule);
   if (mesh && options.players) asked.blocks = mesh_blocks(mesh->as_mesh(), *options.players);
-  read_baseline(options, *asked.op, mesh, asked.rule);
+  if (of_file)
+    asked.rule.hidden =
+        fields_of(data::read_npy(options.baseline), options.baseline, *asked.op, Several::refused, mesh);
   asked.rule.channel = options.query_channel;
   asked.rule.masked = options.masked;
   if (options.query == std::vector<std::string>{"all"}) {

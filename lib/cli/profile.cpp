@@ -103,11 +103,10 @@ void require_baseline(const Profile& profile) {
     require(static_cast<bool>(rest), "profile: scenario.baseline=rest (", profile.data.pde,
             " has no state at rest: ", rest.reason, "). Give a number for each channel, or \"mean\".");
   }
-  if (rule.baseline == ScenarioRule::Hidden::constant) {
-    require(static_cast<int>(rule.constants.size()) == space.channel_count(), "profile: scenario.baseline=[",
-            joined(rule.constants), "] (", profile.data.pde, " has ", space.channel_count(),
-            " channels). Give one number for each channel.");
-  }
+  const auto name = [](const pde::Channel& channel) { return channel.name; };
+  require(rule.baseline != ScenarioRule::Hidden::constant || rule.constants.size() == space.channels.size(),
+          "profile: scenario.baseline=[", joined(rule.constants), "] (the inputs of ", profile.data.pde,
+          " have the channels ", reporting::listing(space.channels, name), "). Give one number for each channel.");
   if (rule.baseline == ScenarioRule::Hidden::blur) {
     for (const Resolution& resolution : profile.resolutions)
       if (has_resolution(space.domain, resolution))

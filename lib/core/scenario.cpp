@@ -64,8 +64,8 @@ FieldBatch baseline_of(const ScenarioRule& rule, const FieldBatch& input) {
   FieldBatch baseline = FieldBatch::zeros(input.domain, 1, input.channels);
   if (hides_by_constants(rule)) {
     require(static_cast<int>(rule.constants.size()) == input.channels, "scenario: baseline=", rule.baseline_in_words(),
-            " (has ", rule.constants.size(), " constants, and the input has ", input.channels,
-            " channels). Give one number for each channel.");
+            " (has numbers: ", rule.constants.size(), ", channels of the input: ", input.channels,
+            "). Give one number for each channel.");
     for (const double constant : rule.constants)
       require(std::isfinite(constant), "scenario: baseline=", rule.baseline_in_words(), " (", constant,
               " is not a finite number). Give one for each channel.");
