@@ -360,13 +360,12 @@ const Settings<ScenarioRule>& scenario_settings() {
           [](const T& rule, const T& usual) {
             return json_if(!plays_alike(rule, usual) && rule.players == T::Players::blocks, rule.blocks);
           })),
-      optional(setting<T>("baseline", "\"zero\", \"mean\", \"rest\", \"blur\", \"blur:0.1\" or [c, …]",
-                          "What a hidden point holds: 0, the mean of the training data, the state at rest of the "
-                          "problem, the input after "
-                          "a Gaussian filter of this part of the domain's length (0.15 without a number), or a number "
-                          "for each channel. "
-                          "Without it: the problem's own, which is 0",
-                          read_baseline, written_baseline)),
+      optional(
+          setting<T>("baseline", "\"zero\", \"mean\", \"rest\", \"blur\", \"blur:0.1\" or [c, …]",
+                     "What a hidden point holds: 0, the mean of the training data, the state at rest of the "
+                     "problem, the input after a Gaussian filter of this part of the domain's length (0.15 without "
+                     "a number), or a number for each channel. Without it: the problem's own, which is 0",
+                     read_baseline, written_baseline)),
       optional(setting<T>(
           "query", "\"centre\"", "Which output is explained. Without it: the problem's own, which is the centre",
           [](StrictObject& object, T& rule) {
