@@ -111,6 +111,9 @@ void require_baseline(const Profile& profile) {
     for (const Resolution& resolution : profile.resolutions)
       if (has_resolution(space.domain, resolution))
         require_smoothing("profile", at_resolution(space.domain, resolution), rule.blur);
+    const FieldBatch none = FieldBatch::zeros(space.domain, 0, 1);
+    for (const Resolution& resolution : profile.evaluation.unseen)
+      require_smoothing("profile", interpolated(none, resolution.shape(space.domain.dimension())).domain, rule.blur);
   }
 }
 
