@@ -194,7 +194,7 @@ void read_players(const std::string& who, const GameOptions& options, const Doma
 }
 
 /// The numbers of "0.5" or "1,0"; nothing for a text that does not begin with a number.
-std::optional<std::vector<double>> constants_of(const std::string& name, const std::string& text) {
+std::optional<std::vector<double>> baseline_constants(const std::string& name, const std::string& text) {
   std::vector<double> constants;
   for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
     to = text.find(',', from);
@@ -209,7 +209,7 @@ std::optional<std::vector<double>> constants_of(const std::string& name, const s
 }
 
 /// The state at rest of "rest:PROBLEM". Weights do not say which problem they are of.
-std::vector<double> state_at_rest(const std::string& name, const std::string& problem) {
+std::vector<double> baseline_at_rest(const std::string& name, const std::string& problem) {
   require(!problem.empty(), name,
           "=rest (nobody knows which problem this operator is of). Give rest:NAME, a name of `opshap list pdes`, or a "
           "number for each channel.");
@@ -221,7 +221,7 @@ std::vector<double> state_at_rest(const std::string& name, const std::string& pr
 
 /// Lays what the words of --baseline say over the rule: 0, a number for each channel, blur or blur:WIDTH, rest:PROBLEM.
 /// False for another text, which names a file.
-bool read_baseline(const std::string& name, const std::string& text, ScenarioRule& rule) {
+bool read_baseline_words(const std::string& name, const std::string& text, ScenarioRule& rule) {
   using Hidden = ScenarioRule::Hidden;
   if (text == "0" || text == "zero") return true;
   require(text != "mean", name,
@@ -231,8 +231,8 @@ bool read_baseline(const std::string& name, const std::string& text, ScenarioRul
     rule.blur = *width;
   } else if (text == "rest" || text.starts_with("rest:")) {
     rule.baseline = Hidden::rest;
-    rule.constants = state_at_rest(name, text.substr(std::min(text.size(), std::size_t{5})));
-  } else if (const auto constants = constants_of(name, text)) {
+    rule.constants = baseline_at_rest(name, text.substr(std::min(text.size(), std::size_t{5})));
+  } else if (const auto constants = baseline_constants(name, text)) {
     rule.baseline = Hidden::constant;
     rule.constants = *constants;
   } else {
@@ -338,7 +338,7 @@ OperatorQuestion wanted_question(const GameOptions& options, const Globals& glob
           ": --query (missing: --operator needs the point whose value is explained). Give --query, --query-at or "
           "--target.");
   OperatorQuestion asked;
-  const bool of_file = !read_baseline(message(who, ": --baseline"), options.baseline, asked.rule);
+  const bool of_file = !read_baseline_words(message(who, ": --baseline"), options.baseline, asked.rule);
   const data::NpyArray array = data::read_npy(options.input);
   // On a mesh the array says nothing of its axes.
   asked.op = asked_operator(options.op, globals, networks::Precision::float32,

@@ -131,7 +131,7 @@ void read_target(StrictObject& object, ScenarioRule& rule) {
   rule.region = *region;
 }
 
-void read_baseline(StrictObject& object, ScenarioRule& rule) {
+void read_hiding(StrictObject& object, ScenarioRule& rule) {
   using Hidden = ScenarioRule::Hidden;
   const std::string key = "baseline";
   rule.constants.clear();
@@ -150,7 +150,7 @@ void read_baseline(StrictObject& object, ScenarioRule& rule) {
   }
 }
 
-Json written_baseline(const ScenarioRule& rule, const ScenarioRule&) {
+Json written_hiding(const ScenarioRule& rule, const ScenarioRule&) {
   using Hidden = ScenarioRule::Hidden;
   if (rule.baseline == Hidden::constant) return rule.constants;
   if (rule.baseline == Hidden::blur) return blur_in_words(rule.blur);
@@ -365,7 +365,7 @@ const Settings<ScenarioRule>& scenario_settings() {
                      "What a hidden point holds: 0, the mean of the training data, the state at rest of the "
                      "problem, the input after a Gaussian filter of this part of the domain's length (0.15 without "
                      "a number), or a number for each channel. Without it: the problem's own, which is 0",
-                     read_baseline, written_baseline)),
+                     read_hiding, written_hiding)),
       optional(setting<T>(
           "query", "\"centre\"", "Which output is explained. Without it: the problem's own, which is the centre",
           [](StrictObject& object, T& rule) {

@@ -6,20 +6,21 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/names.hpp"
 
 namespace opshap {
 
 namespace {
 
-constexpr int most_points = 1 << 15;
+constexpr int most_smoothed_points = 1 << 15;
 /// Beyond so many standard deviations a Gaussian is less than the rounding of its largest value.
-constexpr double reach = 9;
+constexpr double reach_of_gaussian = 9;
 
 /// The Gaussian at a distance, with its images one period apart.
 double with_images(double distance, double period, double deviation) {
   const double nearest = std::remainder(distance, period);
   double sum = 0;
-  for (double away = 0; away * period <= reach * deviation + period; ++away) {
+  for (double away = 0; away * period <= reach_of_gaussian * deviation + period; ++away) {
     const double right = (nearest + away * period) / deviation, left = (nearest - away * period) / deviation;
     sum += std::exp(-right * right / 2) + (away > 0 ? std::exp(-left * left / 2) : 0);
   }
@@ -27,9 +28,9 @@ double with_images(double distance, double period, double deviation) {
 }
 
 /// The weights of the points of an axis in the average around each of them.
-class Weights {
+class SmoothingWeights {
  public:
-  Weights(const Axis& axis, double width) : axis_(axis), row_(static_cast<std::size_t>(axis.points)) {
+  SmoothingWeights(const Axis& axis, double width) : axis_(axis), row_(static_cast<std::size_t>(axis.points)) {
     const double deviation = width * axis.extent, period = axis.periodic ? axis.extent : 2 * axis.extent;
     for (int steps = 0; steps < axis.points; ++steps)
       apart_.push_back(with_images(steps * axis.spacing(), period, deviation));
@@ -59,7 +60,7 @@ class Weights {
 void smooth_along(const Axis& axis, std::size_t stride, double width, std::vector<double>& values) {
   const std::vector<double> before = values;
   const std::size_t points = static_cast<std::size_t>(axis.points), block = points * stride;
-  Weights weights(axis, width);
+  SmoothingWeights weights(axis, width);
   for (std::size_t point = 0; point < points; ++point) {
     const std::vector<double>& row = weights.around(static_cast<int>(point));
     for (std::size_t first = 0; first < values.size(); first += block) {
@@ -81,12 +82,12 @@ void require_smoothing(const char* who, const Domain& domain, double width) {
           ", which does not say where it ends or has holes, so nobody can smooth on it). Give another baseline, for "
           "example a field that you smoothed.");
   for (const Axis& axis : domain.axes()) {
-    require(axis.points <= most_points, who, ": blur=", width, " (an axis has ", axis.points, " points, and at most ",
-            most_points, " can be smoothed). Give a field that you smoothed.");
+    require(axis.points <= most_smoothed_points, who, ": blur=", width, " (an axis has ", axis.points,
+            " points, and at most ", most_smoothed_points, " can be smoothed). Give a field that you smoothed.");
     const double least = axis.spacing() / axis.extent / 2;
     require(width >= least, who, ": blur=", width, " (", axis.points, " points on an axis are ", 2 * least,
-            " of its length apart, and a Gaussian narrower than half of that falls between them). Give ", least,
-            " or more.");
+            " of its length apart, and a Gaussian narrower than half of that falls between them). Give ",
+            shortest(least), " or more.");
   }
 }
 
