@@ -500,7 +500,7 @@ TEST(Scenarios, BlocksAreThePointsOfAGridOfAsMany) {
 TEST(Scenarios, ChannelsThatAreNotMaskedAlwaysShowTheInput) {
   const FieldBatch field = counting_field(Domain::unit({3}), 2);
   const Scenario scenario =
-      make_scenario({.baseline = ScenarioRule::Hidden::mean, .means = {-1, -2}, .masked = {1}}, field);
+      make_scenario({.baseline = ScenarioRule::Hidden::mean, .constants = {-1, -2}, .masked = {1}}, field);
   EXPECT_EQ((std::vector<double>{1, 2, 3, -2, -2, -2}), scenario.baseline.values);
   const SquaredIntegral op(1);
   const auto game = games::cell_mask_game(op, scenario);
@@ -531,7 +531,8 @@ TEST(Scenarios, RulesThatDoNotFitAreRefusedByName) {
   EXPECT_EQ("", says({.players = ScenarioRule::Players::blocks, .blocks = 4})) << "blocks of one point and of two";
   EXPECT_TRUE(has(says({.players = ScenarioRule::Players::blocks, .blocks = 12}), "players=12"));
   EXPECT_TRUE(has(says({.players = ScenarioRule::Players::labels, .labels = {0, 1, 2}}), "labels=3"));
-  EXPECT_TRUE(has(says({.baseline = ScenarioRule::Hidden::mean, .means = {0}}), "means=1"));
+  EXPECT_TRUE(has(says({.baseline = ScenarioRule::Hidden::mean, .constants = {0}}),
+                  "has numbers: 1, channels of the input: 2"));
   EXPECT_TRUE(has(says({.masked = {2}}), "channel=2"));
   EXPECT_TRUE(has(says({.query = ScenarioRule::Where::index, .index = {6}}), "index=6"));
   EXPECT_TRUE(has(says({.query = ScenarioRule::Where::position, .position = {1.5}}), "coordinate=1.5"));

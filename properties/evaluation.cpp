@@ -115,6 +115,8 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
     EXPECT_EQ((std::vector<int>{row.players, row.players}), row.active) << "no cell of these inputs is 0";
     ASSERT_EQ(1u, row.baseline_distances.size());
     EXPECT_GT(row.baseline_distances[0], 0);
+    EXPECT_EQ("zero", row.baseline);
+    EXPECT_TRUE(row.rest.empty()) << "nothing knows the problem of these data";
   }
   for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.reference == "exact" ? 0u : 2u, row.reference_parts.size());
@@ -390,6 +392,32 @@ TEST(ActivePlayers, AreThoseWhoseCellsDifferFromTheBaseline) {
   EXPECT_EQ(1, active_players(scenario({1, 1, 1, 1, 0, 0, 7, 0}, {1, 1, 1, 1, 0, 0, 0, 0}, 2, 4)))
       << "any channel will do";
   EXPECT_EQ(0, active_players(scenario({0, 0}, {0, 0}, 1, 2)));
+}
+
+// The remark on a baseline far from the data is about what the rule makes of it. A blur is near by itself.
+TEST_F(EvaluateTest, SaysWhatHidesAPlayerAndHowFarThatIsFromTheData) {
+  using Hidden = ScenarioRule::Hidden;
+  data_.parameters = "{}";  // of the problem as it is, whose state at rest is 0
+  const auto row_of = [&](const ScenarioRule& rule, const char* name) {
+    evaluation::EvaluationSettings settings = small_settings();
+    settings.scenario = rule;
+    settings.resolutions = {8};
+    settings.methods.clear();
+    settings.curves.clear();
+    evaluation::evaluate(
+        {.backbone = backbone_, .explainers = {explainer_method_}, .data = data_, .settings = settings},
+        folder_ / name);
+    return runs::read_results(folder_ / name).games.at(0);
+  };
+  const runs::GamesRow far = row_of({.baseline = Hidden::constant, .constants = {100}}, "far"),
+                       smooth = row_of({.baseline = Hidden::blur}, "smooth"),
+                       rest = row_of({.baseline = Hidden::rest}, "rest");
+  EXPECT_EQ("constant (100)", far.baseline);
+  EXPECT_GT(far.baseline_distances[0], runs::GamesRow::far_from_the_data);
+  EXPECT_EQ("blur:0.15", smooth.baseline);
+  EXPECT_LT(smooth.baseline_distances[0], runs::GamesRow::far_from_the_data);
+  EXPECT_EQ("rest (0)", rest.baseline);
+  for (const runs::GamesRow& row : {far, smooth, rest}) EXPECT_EQ(std::vector<double>{0}, row.rest);
 }
 
 TEST(BaselineDistances, AreInStandardDeviationsOfEachChannel) {

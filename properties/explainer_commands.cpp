@@ -7,8 +7,10 @@
 #include <numbers>
 
 #include "core/error.hpp"
+#include "core/smoothing.hpp"
 #include "data/npy.hpp"
 #include "support/one_run.hpp"
+#include "support/refusal.hpp"
 #include "support/text.hpp"
 
 namespace opshap {
@@ -108,12 +110,44 @@ TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {
   EXPECT_EQ("", done(ask(backbone(), "--baseline " + path("zeros.npy"))).err)
       << "a field of zeros is the baseline zero";
   expect_refusal(ask(backbone(), "--baseline " + path("tenths.npy")), 2, "baseline 0.1 instead of zero");
+  expect_refusal(ask(backbone(), "--baseline blur"), 2, "baseline blur:0.15 instead of zero");
+  EXPECT_EQ("", done(ask(backbone(), "--baseline rest:burgers1d")).err) << "there the state at rest is 0";
   expect_refusal(ask(backbone(), "--players 8"), 2, "players blocks instead of points");
   expect_refusal(ask(explainer, ""), 2, "operator ");
   const std::string plain = ask(backbone(), "");
   expect_refusal(plain.substr(0, plain.find(" --query")) + " --target mean:3..5", 2, "centre of the domain");
   EXPECT_TRUE(has(done(ask(backbone(), "--force --baseline " + path("tenths.npy"))).err,
                   "was trained for something else: baseline 0.1 instead of zero"));
+}
+
+// The same question by a word and by the field that the word stands for.
+TEST_F(ExplainerCommands, WordsOfABaselineAreTheFieldsThatTheyName) {
+  FieldBatch input{.domain = Domain::unit({32}), .batch = 1, .channels = 1, .values = {}};
+  for (int j = 0; j < 32; ++j) input.values.push_back(std::sin(0.7 * j) + 0.01 * j);
+  const auto written = [&](const std::string& name, const std::vector<double>& values) {
+    data::write_npy(path(name), {{32}, data::Dtype::float64, values});
+    return path(name);
+  };
+  const std::string ask = "attribute --operator " + backbone() + " --input " + written("input.npy", input.values) +
+                          " --query 16 --players 4 --method exact --json --baseline ";
+  const auto values = [&](const std::string& baseline) { return answer(ask + baseline).at("values"); };
+  EXPECT_EQ(values(written("below.npy", std::vector<double>(32, -0.25))), values("-0.25"));
+  EXPECT_EQ(values(written("smooth.npy", smoothed(input, 0.1).values)), values("blur:0.1"));
+  expect_refusal(ask + "1,0", 2, "baseline=constant (1,0) (has numbers: 2, channels of the input: 1)");
+  expect_refusal(ask + "blur:0.01", 2, "blur=0.01 (32 points");
+  // These are refused before the operator is loaded.
+  for (const auto& [bad, says] : Refusals<>{{"nan", "\"nan\" is not a finite number"},
+                                            {"1,inf", "\"inf\" is not"},
+                                            {"1,x", "\"x\" is not"},
+                                            {"1,", "\"\" is not"},
+                                            {"mean", "no training data"},
+                                            {"rest", "Give rest:NAME"},
+                                            {"rest:", "Give rest:NAME"},
+                                            {"rest:burgers", "Did you mean burgers1d?"},
+                                            {"rest:darcy2d", "a permeability"},
+                                            {"blur:0", "--baseline=blur:0 (the width"}})
+    expect_refusal(ask + bad, 2, says);
+  expect_refusal(ask + path("nothing.npy"), 3, "nothing.npy");
 }
 
 TEST_F(ExplainerCommands, OwnInputsThatCannotWorkAreRefused) {

@@ -193,6 +193,16 @@ TEST(Departures, EverySettingThatDecidesANumberIsOne) {
       {"explainer target", [](cli::Profile& p) { p.explainer.target = "mean_field"; }},
       {"explainer clipping", [](cli::Profile& p) { p.explainer.clipping = 1; }},
       {"baseline", [](cli::Profile& p) { p.evaluation.scenario.baseline = ScenarioRule::Hidden::mean; }},
+      {"constants of the baseline",
+       [](cli::Profile& p) {
+         p.evaluation.scenario.baseline = ScenarioRule::Hidden::constant;
+         p.evaluation.scenario.constants = {0.5};
+       }},
+      {"blur",
+       [](cli::Profile& p) {
+         p.evaluation.scenario.baseline = ScenarioRule::Hidden::blur;
+         p.evaluation.scenario.blur = 0.3;
+       }},
       {"query",
        [](cli::Profile& p) {
          p.evaluation.scenario.query = ScenarioRule::Where::position;

@@ -14,6 +14,7 @@
 #include "data/generate.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
+#include "support/refusal.hpp"
 #include "support/run_folder.hpp"
 #include "support/tolerance.hpp"
 
@@ -166,13 +167,77 @@ TEST_P(Problems, RefusesInputsThatAreNotItsOwn) {
 TEST_P(Problems, ItsDefaultRuleMakesAGameOfItsInputs) {
   ScenarioRule rule = problem().default_rule();
   const FieldBatch input = sample(0).input;
-  rule.means.assign(static_cast<std::size_t>(input.channels), 0.5);  // a data set knows them
+  rule.constants.assign(static_cast<std::size_t>(input.channels), 0.5);  // a data set knows them
   const Scenario scenario = make_scenario(rule, input);
   EXPECT_EQ(input.values, scenario.input.values);
   EXPECT_EQ(input.domain, scenario.baseline.domain);
   EXPECT_GE(scenario.partition.players, 1);
   EXPECT_LT(scenario.readout.query().channel, problem().output().channel_count());
   EXPECT_LT(scenario.readout.query().point, input.domain.points());
+}
+
+/// The same field everywhere: the input at rest on the native grid.
+FieldBatch at_rest(const pde::Problem& problem) {
+  const pde::Space space = problem.input();
+  FieldBatch field = FieldBatch::zeros(space.domain, 1, space.channel_count());
+  const auto points = static_cast<std::size_t>(space.domain.points());
+  for (std::size_t i = 0; i < field.values.size(); ++i) field.values[i] = problem.rest().state.at(i / points);
+  return field;
+}
+
+/// How far the solver takes the input at rest from itself, "" for no further than its rounding.
+std::string moved(const pde::Problem& problem) {
+  const FieldBatch field = at_rest(problem);
+  const pde::Solution solution = problem.solve(field);
+  // Each step rounds numbers of order 1, a transform some ten times.
+  const double steps = static_cast<double>(std::max<std::int64_t>(solution.steps, 1));
+  return mismatch(field.values, solution.output.values, rounding(100 * steps, 1));
+}
+
+TEST_P(Problems, ItsStateAtRestStaysAtRest) {
+  const pde::Rest rest = problem().rest();
+  if (!rest) {
+    EXPECT_FALSE(rest.reason.empty());
+    EXPECT_FALSE(rest.reason.ends_with('.')) << "a clause of a message";
+    return;
+  }
+  ASSERT_EQ(static_cast<std::size_t>(problem().input().channel_count()), rest.state.size());
+  ASSERT_NE(nullptr, problem().evolution()) << "nothing else can rest";
+  EXPECT_EQ("", moved(problem()));
+}
+
+// Whatever the parameters are.
+TEST(StatesAtRest, AreThoseOfTheParameters) {
+  const auto with = [](const char* name, pde::ParameterValues values) {
+    values.merge(pde::find(name).quick());
+    return pde::find(name).with(values);
+  };
+  for (const double inflow : {0.0, 0.3, 2.0}) {
+    const auto ground = with("diffusion_sorption1d", {{"c_left", inflow}});
+    EXPECT_EQ(std::vector<double>{inflow}, ground->rest().state);
+    EXPECT_EQ("", moved(*ground)) << inflow;
+  }
+  for (const double rate : {0.0, 0.02, 0.09})
+    EXPECT_EQ("", moved(*with("gray_scott2d", {{"F", rate}, {"k", 0.09 - rate}}))) << rate;
+}
+
+TEST(StatesAtRest, AreTheBaselineOfADataSet) {
+  const auto rule = [](const std::string& pde, const std::string& parameters) {
+    return data::rule_for({.baseline = ScenarioRule::Hidden::rest},
+                          data::Dataset{.pde = pde, .parameters = parameters});
+  };
+  EXPECT_EQ((std::vector<double>{1, 0}), rule("gray_scott2d", "{\"F\":0.02}").constants);
+  EXPECT_EQ((std::vector<double>{0.5}), rule("diffusion_sorption1d", "{\"c_left\":0.5}").constants);
+  const auto says = [&](const std::string& pde, const std::string& parameters) {
+    return refusal([&] { rule(pde, parameters); });
+  };
+  EXPECT_TRUE(has(says("darcy2d", "{}"), "pde=darcy2d, baseline=rest (there is no state at rest: its input is a"));
+  EXPECT_TRUE(has(says("allen_cahn1d", "{}"), "0 is not stable"));
+  EXPECT_TRUE(has(says("npy_waves", "{}"), "nothing here knows the problem"));
+  EXPECT_TRUE(has(says("burgers1d", ""), "nothing here knows the problem"));
+  EXPECT_TRUE(has(says("burgers1d", "{\"viscosity\":1}"), "not those of today's problem"));
+  const ScenarioRule given{.baseline = ScenarioRule::Hidden::rest, .constants = {7}};
+  EXPECT_EQ(given.constants, data::rule_for(given, data::Dataset{.pde = "darcy2d"}).constants);
 }
 
 TEST_P(Problems, AnEvolutionStartsAtItsInput) {

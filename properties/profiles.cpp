@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -135,6 +136,58 @@ TEST(Profiles, AScenarioIsTheProblemsUnlessTheySayOtherwise) {
             cli::parse_profile(cli::to_toml(profile), "stored.toml").evaluation.scenario.describe());
   EXPECT_THROW(cli::parse_profile(std::string(text).replace(text.find("synthetic2d"), 11, "synthetic3d"), "stored"),
                InvalidArgument);
+}
+
+// As it is written, with all digits; and no word about it where it is the problem's own, so that runs of before are
+// themselves.
+TEST(Profiles, ABaselineComesBackAsItWasWritten) {
+  using Hidden = ScenarioRule::Hidden;
+  const std::string plain = cli::to_toml(cli::load_profile("smoke", {}, "gray_scott2d"));
+  EXPECT_FALSE(has(plain, "baseline"));
+  const auto with = [&](const std::string& value, std::string text) {
+    const std::size_t table = text.find("[scenario]\n");
+    if (table == std::string::npos) return text + "\n[scenario]\nbaseline = " + value + "\n";
+    return text.insert(table + 11, "baseline = " + value + "\n");
+  };
+  const auto read = [&](const std::string& value) {
+    return cli::parse_profile(with(value, plain), "mine.toml").evaluation.scenario;
+  };
+  const auto round = [&](const std::string& value) {
+    const cli::Profile once = cli::parse_profile(with(value, plain), "mine.toml"),
+                       twice = cli::parse_profile(cli::to_toml(once), "stored.toml");
+    EXPECT_EQ(cli::identity(once), cli::identity(twice)) << value;
+    EXPECT_EQ(once.evaluation.scenario.describe(), twice.evaluation.scenario.describe()) << value;
+    EXPECT_EQ(once.evaluation.scenario.constants, twice.explainer.scenario.constants) << value;
+    return cli::identity(once);
+  };
+  EXPECT_EQ(round("'zero'"), cli::identity(cli::parse_profile(plain, "plain.toml")));
+  std::set<std::string> identities;
+  for (const char* value :
+       {"'zero'", "'mean'", "'rest'", "'blur'", "'blur:0.2'", "[1, 0]", "[0, 0]", "[0.3333333333333333, -1e-300]"})
+    EXPECT_TRUE(identities.insert(round(value)).second) << value;
+  EXPECT_EQ(round("'blur'"), round("'blur:0.15'"));
+  EXPECT_EQ((std::vector<double>{1, 0}), read("[1, 0]").constants);
+  EXPECT_EQ(Hidden::rest, read("'rest'").baseline);
+  EXPECT_TRUE(read("'rest'").constants.empty()) << "the data know the parameters";
+  EXPECT_EQ(0.2, read("'blur:0.2'").blur);
+
+  const auto says = [&](const std::string& value, const std::string& problem) {
+    return refusal(
+        [&] { cli::parse_profile(with(value, cli::to_toml(cli::load_profile("smoke", {}, problem))), "mine.toml"); });
+  };
+  EXPECT_TRUE(
+      has(says("[1]", "gray_scott2d"), "scenario.baseline=[1] (the inputs of gray_scott2d have the channels u, v)"));
+  EXPECT_TRUE(has(says("[]", "burgers1d"), "burgers1d have the channels u)"));
+  EXPECT_TRUE(has(says("[nan]", "burgers1d"), "baseline"));
+  EXPECT_TRUE(has(says("['1']", "burgers1d"), "baseline"));
+  EXPECT_TRUE(has(says("1", "burgers1d"), "baseline"));
+  EXPECT_TRUE(has(says("'reset'", "burgers1d"), "baseline=reset (not one of"));
+  EXPECT_TRUE(has(says("'rest'", "darcy2d"), "darcy2d has no state at rest: its input is a permeability"));
+  EXPECT_TRUE(has(says("'rest'", "allen_cahn1d"), "allen_cahn1d has no state at rest"));
+  EXPECT_TRUE(has(says("'blur:2'", "burgers1d"), "scenario.baseline=blur:2 (the width"));
+  EXPECT_TRUE(has(says("'blur:0.01'", "burgers1d"), "profile: blur=0.01 (16 points"));
+  std::string cloud = cli::to_toml(cli::load_profile("smoke", "gino", "darcy2d"));
+  EXPECT_TRUE(has(refusal([&] { cli::parse_profile(with("'blur'", cloud), "mine.toml"); }), "data.scattered=256"));
 }
 
 TEST(Profiles, OneFileServesEveryProblemOfThePaper) {

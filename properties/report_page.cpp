@@ -440,7 +440,9 @@ TEST_F(ReportFolder, ABaselineFarFromTheDataIsNamedFirst) {
                            .shape = {16},
                            .active = {16, 4, 5},
                            .channels = {"u", "v"},
-                           .baseline_distances = {9.7, 2.9}};
+                           .baseline_distances = {9.7, 2.9},
+                           .baseline = "zero",
+                           .rest = {1, 0}};
   results.games = {row};
   for (runs::AttributionRow& attribution : results.attributions) {
     if (attribution.players != 32) continue;
@@ -451,6 +453,8 @@ TEST_F(ReportFolder, ABaselineFarFromTheDataIsNamedFirst) {
   const std::string page = report(results, manifest), header = page.substr(0, page.find("</header>"));
   EXPECT_EQ(1u, count(header, "in channel u the baseline is 9.700 standard deviations from the data"));
   EXPECT_EQ(0u, count(header, "in channel v"));
+  EXPECT_EQ(1u, count(header, "standard deviations from the data. The baseline is zero."));
+  EXPECT_EQ(1u, count(header, "at rest with u = 1: baseline ="));
   EXPECT_EQ(1u, count(read_file(folder_ / "tables" / "games.csv"), "16,5 of 16,\"u 9.700, v 2.900\""));
   EXPECT_EQ(1u, count(read_file(folder_ / "tables" / "reference.csv"),
                       "\"Permutation (antithetic) 0.126, Two level 0.0043\",0.030"));

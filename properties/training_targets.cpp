@@ -106,6 +106,22 @@ std::unique_ptr<Target> make(const std::string& name) {
   return training::targets::make(recipe);
 }
 
+// A baseline that depends on the input has a v(∅) of its own for each member.
+TEST(SampleGames, EachMemberGainsOverItsOwnBaseline) {
+  Subject subject(4);
+  subject.rule.baseline = ScenarioRule::Hidden::blur;
+  const training::SampleGames games(subject.op, subject.fields, subject.group, subject.rule);
+  EXPECT_EQ(6, games.evaluations());
+  const torch::Tensor gains = games.gains({0, 1, 2});
+  for (std::int64_t member = 0; member < 3; ++member) {
+    const Scenario of = make_scenario(subject.rule, subject.fields.one(member));
+    const double grand = subject.op.values_at(of.input, of.readout).front(),
+                 empty = subject.op.values_at(of.baseline, of.readout).front();
+    // The tensor is of float32.
+    EXPECT_EQ("", mismatch(grand - empty, gains[member].item<double>(), rounding(0x1p28, std::abs(grand - empty))));
+  }
+}
+
 class EveryTarget : public ::testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Registered, EveryTarget, ::testing::ValuesIn(training::targets::names()),

@@ -87,6 +87,7 @@ data::Dataset one_sample(const Profile& profile, std::uint64_t seed) {
   } else {
     const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
     data.pde = profile.data.pde;
+    data.parameters = data::to_json(problem->parameters()).dump();
     data.inputs = data::generated_input(*problem, seed, 0);
     data.targets = FieldBatch::zeros(data.inputs.domain, 1, problem->output().channel_count());
     // What stands in for the mean of the training inputs costs the same.

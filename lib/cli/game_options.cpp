@@ -150,7 +150,11 @@ void add_game_options(CLI::App& command, GameOptions& options) {
       ->delimiter(',');
   command.add_option("--query-channel", options.query_channel, "With --operator: output channel")
       ->capture_default_str();
-  command.add_option("--baseline", options.baseline, "With --operator: 0, or a field of the input's shape (.npy)")
+  command
+      .add_option("--baseline", options.baseline,
+                  "With --operator: what hides a point: 0; a number for each channel, 0.5 or 1,0; rest:NAME, the state "
+                  "at rest of a problem of `opshap list pdes`; blur or blur:0.15, the input after a Gaussian filter of "
+                  "this part of the domain's length; or a field of the input's shape (.npy)")
       ->capture_default_str();
   command.add_option("--players", options.players,
                      "With a family: how many. With --operator: contiguous groups, as equal as can be, on a mesh the "

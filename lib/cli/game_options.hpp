@@ -24,7 +24,7 @@ struct GameOptions {
   std::filesystem::path op;           ///< --operator: trained weights, or peer:FOLDER
   std::filesystem::path input;        ///< --input: the field to explain
   std::filesystem::path mesh;         ///< --mesh: where the input lives, when that is no regular grid
-  std::string baseline = "0";         ///< --baseline: 0 or a field
+  std::string baseline = "0";         ///< --baseline: 0, constants, blur, rest:PROBLEM or a field
   std::vector<std::string> query;     ///< --query: grid index of the explained output, or "all"
   std::vector<double> query_at;       ///< --query-at: coordinates of the explained output, instead of --query
   std::vector<std::string> targets;   ///< --target: means over regions and files of weights, instead of a query

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -20,10 +21,12 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/names.hpp"
 #include "core/threads.hpp"
 #include "data/mesh_file.hpp"
 #include "games/cell_mask_game.hpp"
 #include "networks/networks.hpp"
+#include "pde/registry.hpp"
 #include "peers/peer_operator.hpp"
 #include "peers/process.hpp"
 
@@ -190,6 +193,54 @@ void read_players(const std::string& who, const GameOptions& options, const Doma
   }
 }
 
+/// The numbers of "0.5" or "1,0"; nothing for a text that does not begin with a number.
+std::optional<std::vector<double>> baseline_constants(const std::string& name, const std::string& text) {
+  std::vector<double> constants;
+  for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
+    to = text.find(',', from);
+    const std::string one = text.substr(from, to - from);
+    const auto number = number_of<double>(one);
+    if (!number && constants.empty()) return std::nullopt;
+    require(number && std::isfinite(*number), name, "=", text, " (\"", one,
+            "\" is not a finite number). Give one for each channel, as in 1,0.");
+    constants.push_back(*number);
+  }
+  return constants;
+}
+
+/// The state at rest of "rest:PROBLEM". Weights do not say which problem they are of.
+std::vector<double> baseline_at_rest(const std::string& name, const std::string& problem) {
+  require(!problem.empty(), name,
+          "=rest (nobody knows which problem this operator is of). Give rest:NAME, a name of `opshap list pdes`, or a "
+          "number for each channel.");
+  const pde::Rest rest = pde::find(problem).rest();
+  require(static_cast<bool>(rest), name, "=rest:", problem, " (the problem has no state at rest: ", rest.reason,
+          "). Give a number for each channel.");
+  return rest.state;
+}
+
+/// Lays what the words of --baseline say over the rule: 0, a number for each channel, blur or blur:WIDTH, rest:PROBLEM.
+/// False for another text, which names a file.
+bool read_baseline_words(const std::string& name, const std::string& text, ScenarioRule& rule) {
+  using Hidden = ScenarioRule::Hidden;
+  if (text == "0" || text == "zero") return true;
+  require(text != "mean", name,
+          "=mean (there are no training data here to take a mean of). Give the mean of each channel as a number.");
+  if (const auto width = parse_blur(name, text)) {
+    rule.baseline = Hidden::blur;
+    rule.blur = *width;
+  } else if (text == "rest" || text.starts_with("rest:")) {
+    rule.baseline = Hidden::rest;
+    rule.constants = baseline_at_rest(name, text.substr(std::min(text.size(), std::size_t{5})));
+  } else if (const auto constants = baseline_constants(name, text)) {
+    rule.baseline = Hidden::constant;
+    rule.constants = *constants;
+  } else {
+    rule.baseline = Hidden::field;
+  }
+  return rule.baseline != Hidden::field;
+}
+
 void add_query(OperatorQuestion& asked, std::int64_t point) {
   asked.readouts.push_back(Query{.point = point, .channel = asked.rule.channel});
   asked.explained.names.push_back(point);
@@ -287,6 +338,7 @@ OperatorQuestion wanted_question(const GameOptions& options, const Globals& glob
           ": --query (missing: --operator needs the point whose value is explained). Give --query, --query-at or "
           "--target.");
   OperatorQuestion asked;
+  const bool of_file = !read_baseline_words(message(who, ": --baseline"), options.baseline, asked.rule);
   const data::NpyArray array = data::read_npy(options.input);
   // On a mesh the array says nothing of its axes.
   asked.op = asked_operator(options.op, globals, networks::Precision::float32,
@@ -298,11 +350,9 @@ OperatorQuestion wanted_question(const GameOptions& options, const Globals& glob
   const Domain& domain = asked.inputs.domain;
   read_players(who, options, domain, asked.rule);
   if (mesh && options.players) asked.blocks = mesh_blocks(mesh->as_mesh(), *options.players);
-  if (options.baseline != "0") {
-    asked.rule.baseline = ScenarioRule::Hidden::field;
+  if (of_file)
     asked.rule.hidden =
         fields_of(data::read_npy(options.baseline), options.baseline, *asked.op, Several::refused, mesh);
-  }
   asked.rule.channel = options.query_channel;
   asked.rule.masked = options.masked;
   if (options.query == std::vector<std::string>{"all"}) {

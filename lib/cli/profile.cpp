@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
+#include "core/smoothing.hpp"
 #include "core/toml_text.hpp"
 #include "data/import.hpp"
 #include "data/verify.hpp"
@@ -86,6 +87,34 @@ void require_cloud(const Profile& profile) {
           " (fields at scattered points have one resolution). Write resolutions = [", points, "].");
   require(profile.evaluation.unseen.empty(), "profile: evaluation.unseen (with data.scattered=", points,
           " there are no other grids). Leave it out.");
+}
+
+/// Refuses at once a baseline that no stage of the run could work with. Of data from elsewhere only their file knows.
+void require_baseline(const Profile& profile) {
+  const ScenarioRule& rule = profile.evaluation.scenario;
+  require(rule.baseline != ScenarioRule::Hidden::blur || profile.data.scattered == 0,
+          "profile: scenario.baseline=", blur_in_words(rule.blur), ", data.scattered=", profile.data.scattered,
+          " (nobody can smooth on scattered points). Give another baseline.");
+  if (!profile.data.has_problem()) return;
+  const auto problem = profile.data.problem();
+  const pde::Space space = problem->input();
+  if (rule.baseline == ScenarioRule::Hidden::rest) {
+    const pde::Rest rest = problem->rest();
+    require(static_cast<bool>(rest), "profile: scenario.baseline=rest (", profile.data.pde,
+            " has no state at rest: ", rest.reason, "). Give a number for each channel, or \"mean\".");
+  }
+  const auto name = [](const pde::Channel& channel) { return channel.name; };
+  require(rule.baseline != ScenarioRule::Hidden::constant || rule.constants.size() == space.channels.size(),
+          "profile: scenario.baseline=[", joined(rule.constants), "] (the inputs of ", profile.data.pde,
+          " have the channels ", reporting::listing(space.channels, name), "). Give one number for each channel.");
+  if (rule.baseline == ScenarioRule::Hidden::blur) {
+    for (const Resolution& resolution : profile.resolutions)
+      if (has_resolution(space.domain, resolution))
+        require_smoothing("profile", at_resolution(space.domain, resolution), rule.blur);
+    const FieldBatch none = FieldBatch::zeros(space.domain, 0, 1);
+    for (const Resolution& resolution : profile.evaluation.unseen)
+      require_smoothing("profile", interpolated(none, resolution.shape(space.domain.dimension())).domain, rule.blur);
+  }
 }
 
 /// The table of the first explainer and those of the further ones, with their names.
@@ -168,6 +197,7 @@ Profile read(const Json& table, const std::string& name, Places places) {
   for (auto& [of, recipe] : profile.explainers) recipe.scenario = profile.evaluation.scenario;
   profile.evaluation.resolutions = profile.resolutions;
   if (profile.data.scattered > 0) require_cloud(profile);
+  require_baseline(profile);
   for (const Resolution& size : profile.evaluation.unseen) {
     require(std::ranges::find(profile.resolutions, size) == profile.resolutions.end(),
             "profile: evaluation.unseen=", size, " (the explainer is trained at this size). Take it out of the list.");

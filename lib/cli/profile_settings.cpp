@@ -131,6 +131,32 @@ void read_target(StrictObject& object, ScenarioRule& rule) {
   rule.region = *region;
 }
 
+void read_hiding(StrictObject& object, ScenarioRule& rule) {
+  using Hidden = ScenarioRule::Hidden;
+  const std::string key = "baseline";
+  rule.constants.clear();
+  rule.blur = default_blur;
+  if (object.value(key).is_array()) {
+    rule.baseline = Hidden::constant;
+    rule.constants = object.list<double>(key);
+    for (const double constant : rule.constants)
+      if (!std::isfinite(constant)) object.refuse(message(key, "=", constant), "is not a finite number");
+  } else if (const auto width = parse_blur("profile: scenario.baseline", object.get<std::string>(key))) {
+    rule.baseline = Hidden::blur;
+    rule.blur = *width;
+  } else {
+    const std::string word = object.word(key, {"zero", "mean", "rest", "blur"});
+    rule.baseline = word == "mean" ? Hidden::mean : word == "rest" ? Hidden::rest : Hidden::zero;
+  }
+}
+
+Json written_hiding(const ScenarioRule& rule, const ScenarioRule&) {
+  using Hidden = ScenarioRule::Hidden;
+  if (rule.baseline == Hidden::constant) return rule.constants;
+  if (rule.baseline == Hidden::blur) return blur_in_words(rule.blur);
+  return rule.baseline == Hidden::mean ? "mean" : rule.baseline == Hidden::rest ? "rest" : "zero";
+}
+
 Resolution read_resolution(const StrictObject& object, const std::string& key, const Json& entry) {
   std::vector<int> shape;
   for (const Json& number : entry.is_array() ? entry : Json::array({entry})) {
@@ -334,12 +360,12 @@ const Settings<ScenarioRule>& scenario_settings() {
           [](const T& rule, const T& usual) {
             return json_if(!plays_alike(rule, usual) && rule.players == T::Players::blocks, rule.blocks);
           })),
-      optional(setting<T>(
-          "baseline", "\"zero\", \"mean\"", "What a hidden point holds. Without it: the problem's own, which is 0",
-          [](StrictObject& object, T& rule) {
-            rule.baseline = object.word("baseline", {"zero", "mean"}) == "mean" ? T::Hidden::mean : T::Hidden::zero;
-          },
-          [](const T& rule, const T&) { return Json(rule.baseline == T::Hidden::mean ? "mean" : "zero"); })),
+      optional(
+          setting<T>("baseline", "\"zero\", \"mean\", \"rest\", \"blur\", \"blur:0.1\" or [c, …]",
+                     "What a hidden point holds: 0, the mean of the training data, the state at rest of the "
+                     "problem, the input after a Gaussian filter of this part of the domain's length (0.15 without "
+                     "a number), or a number for each channel. Without it: the problem's own, which is 0",
+                     read_hiding, written_hiding)),
       optional(setting<T>(
           "query", "\"centre\"", "Which output is explained. Without it: the problem's own, which is the centre",
           [](StrictObject& object, T& rule) {

@@ -14,9 +14,9 @@ namespace opshap {
 namespace {
 
 /// "0.5", or "0.5,2" with several channels; "zero" where all are 0. Six digits: float32 has about seven.
-std::string constants(const std::vector<double>& means) {
-  if (std::ranges::all_of(means, [](double mean) { return mean == 0; })) return "zero";
-  return joined(means, ",");
+std::string constants(const std::vector<double>& values) {
+  if (std::ranges::all_of(values, [](double value) { return value == 0; })) return "zero";
+  return joined(values, ",");
 }
 
 /// The constant of each channel; nothing where a channel is not constant.
@@ -32,8 +32,9 @@ std::optional<std::vector<double>> constants_of(const FieldBatch& field) {
 }
 
 std::string baseline_in_words(const ScenarioRule& rule) {
-  if (rule.baseline == ScenarioRule::Hidden::zero) return "zero";
-  if (rule.baseline == ScenarioRule::Hidden::mean) return constants(rule.means);
+  using Hidden = ScenarioRule::Hidden;
+  if (rule.baseline == Hidden::zero || rule.baseline == Hidden::blur) return rule.baseline_in_words();
+  if (rule.baseline != Hidden::field) return constants(rule.constants);
   if (const auto found = constants_of(rule.hidden)) return constants(*found);
   return message("a field of ", rule.hidden.domain.points(), " points, crc32c ",
                  hexadecimal(crc32c(std::as_bytes(std::span(rule.hidden.values))), 8));

@@ -13,12 +13,12 @@
 namespace opshap {
 
 /// What an explainer was trained for, fact by fact; weights carry them. "operator" is Operator::checksum(), "players"
-/// the rule and not their number, "baseline" the values that hide a player, "masked channels", "channel" of the output,
-/// "query" ("any" where it explains every point, "target" with the target's words where it explains no point), and
-/// "problem" and "data" for people. Weights of before say nothing.
+/// the rule and not their number, "baseline" the values that hide a player (whatever they are called; of a blur its
+/// width), "masked channels", "channel" of the output, "query" ("any" where it explains every point, "target" with the
+/// target's words where it explains no point), and "problem" and "data" for people. Weights of before say nothing.
 using TrainedFor = std::map<std::string, std::string>;
 
-/// The facts of an operator and a rule. A mean baseline must have its means.
+/// The facts of an operator and a rule. A baseline of the mean or at rest must have its constants.
 TrainedFor trained_for(const Operator& op, const ScenarioRule& rule);
 
 /// In what the question differs from what an explainer was trained for, in words: "baseline 0.5 instead of zero". Empty

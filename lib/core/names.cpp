@@ -1,6 +1,7 @@
 #include "core/names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -54,6 +55,11 @@ std::optional<std::uint64_t> scientific(std::string_view mantissa, std::string_v
 }
 
 }  // namespace
+
+std::string shortest(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
   for (const std::string& candidate : candidates) {

@@ -34,6 +34,9 @@ std::optional<Number> number_of(std::string_view text) {
   return failure == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+/// The fewest digits from which number_of() reads the same number.
+std::string shortest(double number);
+
 /// A whole number as people write one: "1000", "1e3", "1.5e3", "2^10". Nothing where the text is something else, is not
 /// whole, is negative, or does not fit into 64 bits.
 std::optional<std::uint64_t> whole_number(std::string_view text);

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/names.hpp"
+#include "core/smoothing.hpp"
 
 namespace opshap {
 
@@ -18,6 +19,15 @@ std::string words(const Region& region) {
   std::string text = "mean:";
   for (const auto& [from, to] : region.ranges) text += message(text.back() == ':' ? "" : ",", from, "..", to);
   return text + (region.by_place ? "@x" : "");
+}
+
+constexpr std::string_view blur_word = "blur", blur_prefix = "blur:";
+
+/// With all the digits that tell the numbers from others: the identity of a training rests on them.
+std::string numbers_in_words(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double number : numbers) text += message(text.empty() ? "" : ",", shortest(number));
+  return text;
 }
 
 /// The indices of a point of a grid, or the number of a mesh's.
@@ -45,13 +55,26 @@ Partition partition_of(const ScenarioRule& rule, const Domain& domain) {
   return Partition::one_player_per_point(domain);
 }
 
+bool hides_by_constants(const ScenarioRule& rule) {
+  using Hidden = ScenarioRule::Hidden;
+  return rule.baseline == Hidden::mean || rule.baseline == Hidden::constant || rule.baseline == Hidden::rest;
+}
+
 FieldBatch baseline_of(const ScenarioRule& rule, const FieldBatch& input) {
   FieldBatch baseline = FieldBatch::zeros(input.domain, 1, input.channels);
-  if (rule.baseline == ScenarioRule::Hidden::mean) {
-    require(static_cast<int>(rule.means.size()) == input.channels, "scenario: means=", rule.means.size(),
-            " (the input has ", input.channels, " channels). Give one mean for each channel.");
+  if (hides_by_constants(rule)) {
+    require(static_cast<int>(rule.constants.size()) == input.channels, "scenario: baseline=", rule.baseline_in_words(),
+            " (has numbers: ", rule.constants.size(), ", channels of the input: ", input.channels,
+            "). Give one number for each channel.");
+    for (const double constant : rule.constants)
+      require(std::isfinite(constant), "scenario: baseline=", rule.baseline_in_words(), " (", constant,
+              " is not a finite number). Give one for each channel.");
     for (std::size_t i = 0; i < baseline.values.size(); ++i)
-      baseline.values[i] = rule.means[i / static_cast<std::size_t>(input.domain.points())];
+      baseline.values[i] = rule.constants[i / static_cast<std::size_t>(input.domain.points())];
+  }
+  if (rule.baseline == ScenarioRule::Hidden::blur) {
+    require_smoothing("scenario", input.domain, rule.blur);
+    baseline = smoothed(input, rule.blur);
   }
   if (rule.baseline == ScenarioRule::Hidden::field) {
     require(rule.hidden.batch == 1 && rule.hidden.channels == input.channels &&
@@ -136,18 +159,48 @@ Readout mean_over(const Region& region, const Domain& domain, int channel) {
   return Readout(terms);
 }
 
+std::optional<double> parse_blur(std::string_view who, const std::string& text) {
+  if (text == blur_word) return default_blur;
+  if (!text.starts_with(blur_prefix)) return std::nullopt;
+  double width = 0;
+  const bool read = parse_number(std::string_view(text).substr(blur_prefix.size()), false, width);
+  require(read && width > 0 && width <= 1, who, "=", text,
+          " (the width of a blur is a part of the domain's length, more than 0 and at most 1). Write blur, which is "
+          "blur:0.15, or another width.");
+  return width;
+}
+
+std::string blur_in_words(double width) {
+  return width == default_blur ? std::string(blur_word) : message(blur_prefix, shortest(width));
+}
+
+std::string ScenarioRule::baseline_in_words() const {
+  switch (baseline) {
+    case Hidden::zero:
+      return "zero";
+    case Hidden::mean:
+      return message("mean (", joined(constants, ","), ")");
+    case Hidden::constant:
+      return message("constant (", numbers_in_words(constants), ")");
+    case Hidden::rest:
+      return constants.empty() ? "rest" : message("rest (", numbers_in_words(constants), ")");
+    case Hidden::blur:
+      return message(blur_prefix, shortest(blur));
+    case Hidden::field:
+      return "a field";
+  }
+  return "";
+}
+
 std::string ScenarioRule::describe() const {
   const std::string who = players == Players::blocks   ? message(blocks, " blocks")
                           : players == Players::labels ? "labels"
                                                        : "points";
-  const std::string hides = baseline == Hidden::mean    ? message("mean (", joined(means, ","), ")")
-                            : baseline == Hidden::field ? "a field"
-                                                        : "zero";
   const std::string at = !target.empty()            ? "target " + target
                          : query == Where::index    ? message("index ", joined(index, ","))
                          : query == Where::position ? message("position ", joined(position, ","))
                                                     : "centre";
-  return message("players: ", who, "; baseline: ", hides, "; query: ", at, ", channel ", channel,
+  return message("players: ", who, "; baseline: ", baseline_in_words(), "; query: ", at, ", channel ", channel,
                  "; masked channels: ", masked.empty() ? "all" : joined(masked, ","));
 }
 

@@ -33,6 +33,16 @@ std::optional<Region> parse_region(std::string_view who, const std::string& text
 /// region of another number of axes, one that leaves the grid, and one without a point.
 Readout mean_over(const Region& region, const Domain& domain, int channel);
 
+/// The width of a blurred baseline that nobody gives one.
+inline constexpr double default_blur = 0.15;
+
+/// The width of "blur" (the default) or "blur:0.1"; nothing for another text. `who` starts the messages. Throws
+/// InvalidArgument for a width that is no number in (0, 1].
+std::optional<double> parse_blur(std::string_view who, const std::string& text);
+
+/// What parse_blur() reads.
+std::string blur_in_words(double width);
+
 /// How one field becomes one game: who plays, what hides a player, which output is explained. Comes from a profile or
 /// the command line; the only such rule in the house.
 struct ScenarioRule {
@@ -42,9 +52,12 @@ struct ScenarioRule {
     labels,  ///< the groups of a labelling
   };
   enum class Hidden {
-    zero,   ///< every channel 0
-    mean,   ///< each channel its own constant, the mean over a training set
-    field,  ///< a field of the input's own shape
+    zero,      ///< every channel 0
+    mean,      ///< each channel its own constant, the mean over a training set
+    constant,  ///< each channel its own constant, given as a number
+    rest,      ///< each channel its own constant, the state at rest of the data's problem
+    blur,      ///< the input itself, smoothed: what it has on a large scale
+    field,     ///< a field of the input's own shape
   };
   enum class Where {
     centre,    ///< Domain::centre()
@@ -58,8 +71,10 @@ struct ScenarioRule {
   int blocks = 0;                    ///< how many, with Players::blocks
   std::vector<std::int64_t> labels;  ///< one per point, with Players::labels
   Hidden baseline = Hidden::zero;
-  std::vector<double> means;  ///< one per channel, with Hidden::mean
-  FieldBatch hidden;          ///< a batch of one, with Hidden::field
+  /// One per channel, with Hidden::mean, constant and rest. What a data set knows is empty until data::rule_for().
+  std::vector<double> constants;
+  double blur = default_blur;  ///< the width of smoothed(), with Hidden::blur
+  FieldBatch hidden;           ///< a batch of one, with Hidden::field
   Where query = Where::centre;
   std::vector<int> index;        ///< with Where::index
   std::vector<double> position;  ///< with Where::position
@@ -68,6 +83,12 @@ struct ScenarioRule {
   std::vector<double> weights;   ///< one for each number of the output, [C, points], with Where::weights
   int channel = 0;               ///< of the output
   std::vector<int> masked;  ///< channels of the input that players hide; the others always show the input. Empty: all
+
+  /// Whether what hides a player is a function of the input, so that each input has its own v(∅).
+  bool baseline_depends_on_input() const { return baseline == Hidden::blur || !masked.empty(); }
+
+  /// What hides a player: "zero", "mean (0.5,2)", "constant (1,0)", "rest (1,0)", "blur:0.15", "a field".
+  std::string baseline_in_words() const;
 
   /// For manifests and reports: "players: points; baseline: zero; query: centre, channel 0; masked channels: all".
   std::string describe() const;
@@ -85,12 +106,13 @@ struct Scenario {
 ///
 /// Channels that are not masked have the input in the baseline, so no coalition changes them.
 /// Throws InvalidArgument when the rule does not fit the field: more blocks than the grid has points, labels of another
-/// domain, means of another number of channels, a baseline of another shape, a query or a region outside, weights of
-/// another number, a masked channel that is not there.
+/// domain, constants of another number of channels or that are not finite, a width of a blur that the grid cannot have
+/// (require_smoothing()), a baseline of another shape, a query or a region outside, weights of another number, a masked
+/// channel that is not there.
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field);
 
 /// The same after taking every s-th point of the field's grid (strided()). A baseline field may be on the field's own
-/// grid and is strided with it.
+/// grid and is strided with it. A blurred baseline is the strided input, smoothed.
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field, const std::vector<int>& shape);
 
 /// Points per axis at which fields are served. A grid has many resolutions, one for each stride. A mesh has one, the

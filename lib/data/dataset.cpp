@@ -261,11 +261,31 @@ Dataset served_at(Dataset data, const std::vector<Resolution>& resolutions) {
   return data;
 }
 
+pde::Rest rest_of(const Dataset& data) {
+  if (std::ranges::count(pde::names(), data.pde) == 0 || data.parameters.empty())
+    return {.state = {}, .reason = "nothing here knows the problem of these data"};
+  try {
+    return pde::find(data.pde).with(parameters_from_json(Json::parse(data.parameters), data.pde))->rest();
+  } catch (const Error& error) {  // the data may be of a time when the problem had others
+    return {.state = {}, .reason = message("its parameters are not those of today's problem: ", error.what())};
+  }
+}
+
 ScenarioRule rule_for(ScenarioRule rule, const Dataset& data) {
-  if (rule.baseline != ScenarioRule::Hidden::mean || !rule.means.empty()) return rule;
-  require(!data.input_mean.empty(), "data set: pde=", data.pde,
-          ", baseline=mean (there are no training samples to take a mean of). Use the baseline zero.");
-  rule.means = data.input_mean;
+  using Hidden = ScenarioRule::Hidden;
+  if (!rule.constants.empty()) return rule;
+  if (rule.baseline == Hidden::rest) {
+    const pde::Rest rest = rest_of(data);
+    require(static_cast<bool>(rest), "data set: pde=", data.pde,
+            ", baseline=rest (there is no state at rest: ", rest.reason,
+            "). Give a number for each channel, or the mean.");
+    rule.constants = rest.state;
+  }
+  if (rule.baseline == Hidden::mean) {
+    require(!data.input_mean.empty(), "data set: pde=", data.pde,
+            ", baseline=mean (there are no training samples to take a mean of). Use the baseline zero.");
+    rule.constants = data.input_mean;
+  }
   return rule;
 }
 

@@ -102,8 +102,13 @@ Dataset read_dataset(const std::filesystem::path& path);
 /// The same samples, served in turn at other resolutions. Throws InvalidArgument unless strides of the grid get there.
 Dataset served_at(Dataset data, const std::vector<Resolution>& resolutions);
 
-/// The rule for inputs of this data set: a mean baseline without means gets those of the training samples.
-/// Throws InvalidArgument for a mean baseline where the data set has no training samples.
+/// The state at rest of the problem that the data are of, or why there is none.
+pde::Rest rest_of(const Dataset& data);
+
+/// The rule for inputs of this data set: the constants of a mean baseline are those of the training samples, and those
+/// of a baseline at rest are rest_of(), unless the rule has some.
+/// Throws InvalidArgument for a mean baseline where the data set has no training samples, and for one at rest where its
+/// problem has no such state.
 ScenarioRule rule_for(ScenarioRule rule, const Dataset& data);
 
 /// [C]: the mean of each channel over the domain, weighted by volume, and over the first `samples` of the fields [..,

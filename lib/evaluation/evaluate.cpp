@@ -362,9 +362,13 @@ Described describe_backbone(const Evaluation& evaluation, const Resolution& reso
 std::string games_lines(const Evaluation& evaluation, const std::vector<std::int64_t>& samples) {
   std::string lines;
   bool noted = false;
+  const ScenarioRule rule = data::rule_for(evaluation.settings.scenario, evaluation.data);
   for (const Resolution& resolution : all_resolutions(evaluation.settings)) {
     std::vector<Scenario> scenarios;
-    runs::GamesRow row{.pde = evaluation.data.pde, .channels = names_of(evaluation.data.input_channels)};
+    runs::GamesRow row{.pde = evaluation.data.pde,
+                       .channels = names_of(evaluation.data.input_channels),
+                       .baseline = rule.baseline_in_words(),
+                       .rest = data::rest_of(evaluation.data).state};
     for (const std::int64_t sample : samples) {
       scenarios.push_back(scenario_of(evaluation, resolution, sample));
       row.active.push_back(active_players(scenarios.back()));

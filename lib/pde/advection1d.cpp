@@ -22,6 +22,8 @@ class Advection1d final : public MadeOfParameters<Advection1d, Evolution> {
             {"energy_drift", 1e-13, "Give a field without waves as short as two cells."}};
   }
   double target_time() const override { return 0.3; }
+  /// Every constant stays. The inputs are waves about 0.
+  Rest rest() const override { return {.state = {0}, .reason = {}}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override { return mixed_1d(input().domain, root, sample); }
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;

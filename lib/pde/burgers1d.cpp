@@ -218,6 +218,8 @@ class Burgers1d final : public MadeOfParameters<Burgers1d, Evolution> {
             {"spectral_tail", 1e-10, "Use a larger nu."}};
   }
   double target_time() const override { return 0.5; }
+  /// Every constant stays. The inputs are waves about 0.
+  Rest rest() const override { return {.state = {0}, .reason = {}}; }
   std::optional<TimeStepping> time_stepping() const override { return TimeStepping{"dt", 4}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override { return mixed_1d(input().domain, root, sample); }
   Solution solve(const FieldBatch& initial, double time) const override;

@@ -171,6 +171,7 @@ class Darcy2d final : public MadeOfParameters<Darcy2d, Problem> {
             {"outflow_balance", 1e-10, "Give a smoother field."},
             {"wrong_sign", 0, "Report this: the scheme cannot break the law."}};
   }
+  Rest rest() const override { return {.state = {}, .reason = "its input is a permeability, which does not evolve"}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& input) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& input, const FieldBatch& output) const override;

@@ -48,6 +48,8 @@ class DiffusionSorption1d final : public MadeOfParameters<DiffusionSorption1d, E
             {"rise_in_x", 1e-6, "Use smaller tolerances, or an initial field that falls."}};
   }
   double target_time() const override { return 250; }
+  /// Ground in which the concentration is that of the inflow everywhere. Clean ground does not stay so.
+  Rest rest() const override { return {.state = {number("c_left")}, .reason = {}}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;

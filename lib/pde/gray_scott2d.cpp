@@ -53,6 +53,8 @@ class GrayScott2d final : public MadeOfParameters<GrayScott2d, Evolution> {
             {"spectral_tail", 1, ripples}};
   }
   double target_time() const override { return number("time"); }
+  /// Without v nothing reacts, and u is as much as is fed, whatever the rates are. The inputs are discs in this state.
+  Rest rest() const override { return {.state = {1, 0}, .reason = {}}; }
   std::optional<TimeStepping> time_stepping() const override { return TimeStepping{"dt", 4}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& initial, double time) const override;

@@ -14,6 +14,8 @@ class HeatEquation : public Evolution {
   std::string_view scheme() const override { return "each Fourier mode times its decay, exact for the grid's modes"; }
   std::vector<Invariant> invariants() const override;
   double target_time() const override { return 0.5; }
+  /// Every constant stays. The inputs are waves about 0.
+  Rest rest() const override { return {.state = {0}, .reason = {}}; }
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
 };

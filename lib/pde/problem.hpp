@@ -105,6 +105,14 @@ struct PairLaw {
   bool holds() const { return departure <= limit; }
 };
 
+/// A state of the input that the equation keeps, the same at every point; or the reason why there is none.
+struct Rest {
+  std::vector<double> state;  ///< a number for each channel of the input; empty where there is none
+  std::string reason;         ///< why there is none, as a clause: "an input is a coefficient and does not evolve"
+
+  explicit operator bool() const { return !state.empty(); }
+};
+
 class Evolution;
 
 /// What a data set is made of: random input fields, the output field that belongs to each, and what is known of both.
@@ -154,6 +162,11 @@ class Problem {
   /// The game that is played with this problem's inputs unless somebody asks for another one: here every point plays,
   /// a hidden point is 0, and the query is the first output channel in the centre.
   virtual ScenarioRule default_rule() const { return {}; }
+
+  /// The input at which nothing happens, for these parameters: a hidden point that holds it hides what the input adds
+  /// to it. An evolution keeps it for all times. Where an equation keeps several states, it is the one from which the
+  /// inputs depart, and none where the inputs have no such state.
+  virtual Rest rest() const = 0;
 
   /// This problem as an evolution; null for a static problem.
   virtual const Evolution* evolution() const { return nullptr; }

@@ -246,6 +246,8 @@ class ShallowWater2d final : public MadeOfParameters<ShallowWater2d, Evolution> 
             {"dryness", 0, "Give deeper water."}};
   }
   double target_time() const override { return 0.25; }
+  /// Water of any depth rests. The inputs are hills on water of depth 1.
+  Rest rest() const override { return {.state = {1}, .reason = {}}; }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& initial, double time) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;

@@ -38,6 +38,9 @@ class Synthetic2d final : public MadeOfParameters<Synthetic2d, Problem> {
             {"energy_growth", 1e-13, "Report this: no setting can break the law."}};
   }
 
+  Rest rest() const override {
+    return {.state = {}, .reason = "its input is a gain and a source, which do not evolve"};
+  }
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& input) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& input, const FieldBatch& output) const override;

@@ -40,6 +40,21 @@ Html warning(const std::string& what, const Html& more) {
 
 Html link_to_differences(const char* words) { return element("a", Attribute{"href", "#differences"}, words); }
 
+/// What a baseline far from the data means, and which one the problem has at rest. Rows of before do not say it.
+std::string meaning_of_baseline(const runs::GamesRow& row, std::size_t channel) {
+  if (row.baseline.empty()) return "";
+  std::string words = fmt::format(
+      " The baseline is {}. A hidden cell shows the operator what no input has, and values and errors here are about "
+      "such fields, too.",
+      row.baseline);
+  const bool has_other_rest =
+      !row.rest.empty() && !row.baseline.starts_with("rest") && !(row.baseline == "zero" && row.rest[channel] == 0);
+  if (has_other_rest)
+    words += fmt::format(" The problem is at rest with {} = {}: baseline = \"rest\" in [scenario] hides cells by it.",
+                         row.channels[channel], row.rest[channel]);
+  return words;
+}
+
 /// What stands before the numbers of a run: that it is not finished, imported, far from the data, or not comparable.
 Html warnings(const runs::Run& run) {
   Html html;
@@ -59,8 +74,8 @@ Html warnings(const runs::Run& run) {
     for (std::size_t i = 0; i < row.channels.size(); ++i) {
       if (row.baseline_distances[i] <= runs::GamesRow::far_from_the_data) continue;
       html += warning("Hidden cells are out of distribution:",
-                      fmt::format("in channel {} the baseline is {} standard deviations from the data.",
-                                  row.channels[i], show(row.baseline_distances[i])));
+                      fmt::format("in channel {} the baseline is {} standard deviations from the data.{}",
+                                  row.channels[i], show(row.baseline_distances[i]), meaning_of_baseline(row, i)));
     }
   }
   if (!run.comparable_with_paper && run.imported_from.empty()) {

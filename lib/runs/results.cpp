@@ -120,6 +120,8 @@ void fields(Visitor& visit, Games& row) {
   visit("active", row.active);
   visit("channels", row.channels);
   visit("baseline_distances", row.baseline_distances);
+  visit.optional("baseline", row.baseline);
+  visit.optional("rest", row.rest);
 }
 
 template <typename Visitor, RowOf<MethodRow> Row>
@@ -215,6 +217,8 @@ void complete(GamesRow& row) {
   require<DataError>(row.channels.size() == row.baseline_distances.size(),
                      "baseline_distances=", row.baseline_distances.size(), " (there are ", row.channels.size(),
                      " channels)");
+  require<DataError>(row.rest.empty() || row.rest.size() == row.channels.size(), "rest=", row.rest.size(),
+                     " (there are ", row.channels.size(), " channels)");
   for (const int active : row.active)
     require<DataError>(active >= 0 && active <= row.players, "active=", active, " (there are ", row.players,
                        " players)");

@@ -116,6 +116,9 @@ struct GamesRow {
   std::vector<int> active;                 ///< evaluation::active_players of each test input
   std::vector<std::string> channels;       ///< of the input
   std::vector<double> baseline_distances;  ///< evaluation::baseline_distances, one per channel
+  std::string baseline = {};  ///< what hides a player, in words: "zero" (ScenarioRule::baseline_in_words()); rows of
+                              ///< before: nothing
+  std::vector<double> rest = {};  ///< the state at rest of the problem, one per channel; empty where none is known
 };
 
 /// What training cost (schema opshap.training/1).

@@ -42,7 +42,7 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
   for (std::int64_t member = 0; member < members; ++member) {
     const Scenario of = scenario(member);
     append(inputs, of.input);
-    if (member > 0 && !rule.masked.empty()) append(baselines, of.baseline);
+    if (member > 0 && rule.baseline_depends_on_input()) append(baselines, of.baseline);
   }
   empty_ = backbone.values_at(baselines, first.readout);
   grand_ = backbone.values_at(inputs, first.readout);

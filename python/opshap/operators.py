@@ -117,7 +117,8 @@ class Operator:
                    shape, or a list of these
         method     a name of opshap.methods(); left out, opshap chooses one
         budget     the most distinct coalitions to evaluate, or a text as "8n"
-        baseline   0, or an array of one input's shape
+        baseline   0, a number for each channel, "rest:gray_scott2d" (the state at rest of a problem), "blur" or
+                   "blur:0.1" (the input smoothed), or an array of one input's shape
         players    how many contiguous groups; partition: the player of each point, integers; else every point
         options    of `opshap attribute`, with _ for -: explainer="E.safetensors", nodes=8, masked_channels=[0]
 
@@ -183,8 +184,7 @@ class Operator:
 
     def _question(self, who, u, query, target, baseline, players, partition, options):
         words = [f"--operator={self.path}", f"--input={self._file('u', self._input(who, u))}"]
-        if not (np.ndim(baseline) == 0 and baseline == 0):
-            words.append(f"--baseline={self._file('baseline', checked_numbers(f'{who}: baseline', baseline))}")
+        words += self._baseline(f"{who}: baseline", baseline)
         if partition is not None:
             labels = checked_numbers(f"{who}: partition", partition)
             if (labels != np.floor(labels)).any():
@@ -208,6 +208,16 @@ class Operator:
             if isinstance(options.get(name), (str, os.PathLike)):
                 options[name] = os.path.abspath(options[name])
         return words
+
+    def _baseline(self, who, given):
+        if isinstance(given, str):
+            return [f"--baseline={given}"]
+        numbers = checked_numbers(who, given)
+        if numbers.ndim == 0 and numbers == 0:
+            return []
+        if numbers.ndim == 0 or numbers.shape == (self.facts.get("in_channels"),):
+            return [f"--baseline={joined(repr(float(number)) for number in numbers.ravel())}"]
+        return [f"--baseline={self._file('baseline', numbers)}"]
 
     def _own_files(self):
         self._files, held = folder_of_files()

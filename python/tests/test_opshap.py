@@ -271,6 +271,20 @@ class OperatorTest(unittest.TestCase):
                          self.op.attribute(self.u, **self.asked).values.tolist())
         self.op.attribute(self.u.astype(np.float32).tolist(), query=np.int64(3), players=np.int8(5))
 
+    def test_a_baseline_is_a_word_numbers_or_a_field(self):
+        def values(baseline):
+            return self.op.attribute(self.u, query=13, players=5, method="exact", baseline=baseline).values.tolist()
+
+        constants = np.ones_like(self.u) * [[-0.5], [2]]
+        self.assertEqual(values([-0.5, 2]), values(constants))
+        self.assertEqual(values(np.float32([-0.5, 2])), values(constants))
+        self.assertEqual(values("rest:gray_scott2d"), values([1, 0]))
+        self.assertEqual(values([0, 0]), values(0))
+        self.assertNotEqual(values("blur"), values("blur:0.4"))
+        for bad, words in ((1, "channels of the input: 2"), ("rest", "rest:NAME"), ("blur:3", "blur:3")):
+            with self.assertRaisesRegex(opshap.OpshapError, words):
+                values(bad)
+
     def test_references_and_comparisons(self):
         asked = {"query": 13, "players": 5, "baseline": self.baseline}
         found = self.op.reference(self.u, **asked)

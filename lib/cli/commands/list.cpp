@@ -95,6 +95,7 @@ Json describe_parameter(const pde::Parameter& parameter, const pde::Problem& pro
 Json describe_problem(const std::unique_ptr<pde::Problem>& problem) {
   const pde::Evolution* evolution = problem->evolution();
   const auto stepping = evolution != nullptr ? evolution->time_stepping() : std::nullopt;
+  const pde::Rest rest = problem->rest();
   const auto names = [](const pde::Space& space) {
     return listed(space.channels, [](const pde::Channel& channel) { return Json(channel.name); });
   };
@@ -106,7 +107,8 @@ Json describe_problem(const std::unique_ptr<pde::Problem>& problem) {
       {"input", names(problem->input())},
       {"output", names(problem->output())},
       {"target_time", evolution != nullptr ? Json(evolution->target_time()) : Json(nullptr)},
-      {"order", stepping ? Json(stepping->order) : Json(nullptr)}};
+      {"order", stepping ? Json(stepping->order) : Json(nullptr)},
+      {"rest", rest ? Json(rest.state) : Json(nullptr)}};
 }
 
 Json describe_metric(const metrics::Metric& metric) {

@@ -148,7 +148,10 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   library.require_recipes(profile.backbone, profile.explainer, spaces_of(profile, given));
   for (const auto& [name, recipe] : profile.explainers)
     library.require_recipes(profile.backbone, recipe, spaces_of(profile, given));
-  // So are methods that nobody knows, and programs that are not there.
+  // So is a game that these data cannot have,
+  if (given)
+    scenario_at(data::rule_for(profile.evaluation.scenario, *given), given->inputs.one(0), profile.resolutions.front());
+  // and so are methods that nobody knows, and programs that are not there.
   for (const std::string& name : profile.evaluation.methods) methods::resolve(name);
   const runs::Part& part = extent.part;
   if (!part.whole()) require_trained(profile, run, part);
