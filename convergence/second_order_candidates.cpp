@@ -1,6 +1,7 @@
 #include "second_order_candidates.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -15,23 +16,38 @@
 namespace opshap {
 
 const std::vector<Candidate>& candidates() {
+  using enum Shrinking;
   static const std::vector<Candidate> all = {
-      {.name = "one comb", .meaning = "all directions in one comb", .halves = false, .shrinks = false},
-      {.name = "half combs, λ = 1", .meaning = "the mean of two half combs", .shrinks = false},
-      {.name = product, .meaning = "the mean of two half combs times λ"},
-      {.name = "one comb, constant",
-       .meaning = "one comb without the constant",
+      {.name = "one comb", .meaning = "all directions in one comb", .halves = false},
+      {.name = "half combs, λ = 1", .meaning = "the mean of two half combs"},
+      {.name = half_combs, .meaning = "the mean of two half combs times λ", .shrinking = by_halves},
+      {.name = "one comb, λ of rows",
+       .meaning = "one comb times the λ of the halves of its rows",
        .halves = false,
-       .shrinks = false,
+       .shrinking = by_halves},
+      {.name = product,
+       .meaning = "one comb times the λ of the decay of its aliases",
+       .halves = false,
+       .shrinking = by_decay},
+      {.name = "one comb, constant", .meaning = "one comb without the constant", .halves = false, .constant = true},
+      {.name = "half combs, constant",
+       .meaning = "two half combs without the constant, times λ",
+       .shrinking = by_halves,
        .constant = true},
-      {.name = "half combs, constant", .meaning = "two half combs without the constant, times λ", .constant = true},
       {.name = "two cosines",
        .meaning = "the same without the two lowest cosines, which are taken exactly",
+       .shrinking = by_halves,
        .constant = true,
        .cosines = 2},
-      {.name = "four cosines", .meaning = "the same with the four lowest cosines", .constant = true, .cosines = 4},
+      {.name = "four cosines",
+       .meaning = "the same with the four lowest cosines",
+       .shrinking = by_halves,
+       .constant = true,
+       .cosines = 4},
       {.name = "first order",
-       .meaning = "half combs without the constant and the direction of the first order, which is taken exactly",
+       .meaning =
+           "half combs without the constant and the direction of the first order, which is taken exactly, times λ",
+       .shrinking = by_halves,
        .constant = true,
        .first_order = true},
   };
@@ -91,6 +107,7 @@ class Terms {
   /// Adds to `sum` at one node, with this weight:
   ///   ½t(1−t)(g₊ + g₋ − 2g)/ε² + (½−t) b⊙(g₊ − g₋)/(2ε), g± = ∇F(t ± ε·a), for each pair (a, b).
   void add(std::size_t node, const std::vector<Vector>& a, const std::vector<Vector>& b, double weight, Vector& sum) {
+    if (a.empty()) return;
     const std::size_t n = sum.size();
     const double t = first_.nodes[node];
     Vector points, steps;
@@ -150,20 +167,36 @@ int comb_rows(const Candidate& candidate, int directions) {
   return (directions - exact_count(candidate)) / (candidate.halves ? 2 : 1);
 }
 
-Vector combs(Terms& terms, const FirstOrder& first, const std::vector<Vector>& exact, int rows,
-             std::span<const std::int64_t> places, const Rng& rng, std::uint32_t purpose) {
-  Vector sum(places.size(), 0.0);
+/// What a comb's quarters of rows give, of which the comb is the mean.
+using Quarters = std::array<Vector, 4>;
+
+/// Σ_q signs[q]·quarters[q] / 4.
+Vector mean(const Quarters& quarters, const std::array<double, 4>& signs) {
+  Vector found(quarters[0].size(), 0.0);
+  for (std::size_t q = 0; q < 4; ++q)
+    for (std::size_t i = 0; i < found.size(); ++i) found[i] += signs[q] * quarters[q][i] / 4;
+  return found;
+}
+
+/// With a sum of rows for each quarter, weighted so that their mean is that of the rows.
+Quarters comb_of(Terms& terms, const FirstOrder& first, const std::vector<Vector>& exact, int rows,
+                 std::span<const std::int64_t> places, const Rng& rng, std::uint32_t purpose) {
+  Quarters quarters;
+  quarters.fill(Vector(places.size(), 0.0));
   const std::size_t nodes = first.nodes.size();
   for (std::size_t node = 0; node < nodes; ++node) {
     Rng draws = rng.stream(purpose, std::min(node, nodes - 1 - node));
     Vector signs(places.size());
     for (double& sign : signs) sign = draws.uniform() < 0.5 ? -1 : 1;
-    const std::vector<Vector> z = comb(rows, places, signs);
-    std::vector<Vector> projected;
-    for (const Vector& direction : z) projected.push_back(without(direction, exact));
-    terms.add(node, projected, z, 1.0 / rows, sum);
+    std::array<std::vector<Vector>, 4> z, projected;
+    const std::vector<Vector> all = comb(rows, places, signs);
+    for (std::size_t row = 0; row < all.size(); ++row) {
+      z[4 * row / all.size()].push_back(all[row]);
+      projected[4 * row / all.size()].push_back(without(all[row], exact));
+    }
+    for (std::size_t q = 0; q < 4; ++q) terms.add(node, projected[q], z[q], 4.0 / rows, quarters[q]);
   }
-  return sum;
+  return quarters;
 }
 
 double ratio(double error, double size) { return error == 0 ? 0 : error / size; }
@@ -199,23 +232,32 @@ Corrected corrected(const Candidate& candidate, const Extension& extension, cons
     for (std::size_t node = 0; node < first.nodes.size(); ++node)
       terms.add(node, {scaled}, {scaled}, size * size, sure);
   }
-  const Vector one = combs(terms, first, exact, rows, places, rng, 1);
-  const Vector other = candidate.halves ? combs(terms, first, exact, rows, places, rng, 2) : one;
+  constexpr std::array<double, 4> all = {1, 1, 1, 1};
+  const Quarters quarters = comb_of(terms, first, exact, rows, places, rng, 1);
+  Vector of_combs = mean(quarters, all);
+  double noise = 0;  // of the square of the combs' correction
+  if (candidate.halves) {
+    const Vector other = mean(comb_of(terms, first, exact, rows, places, rng, 2), all);
+    noise = std::pow(distance(of_combs, other) / 2, 2);
+    for (std::size_t i = 0; i < n; ++i) of_combs[i] = (of_combs[i] + other[i]) / 2;
+  } else {
+    const auto square = [&](const std::array<double, 4>& signs) { return std::pow(norm(mean(quarters, signs)), 2); };
+    noise = square({1, 1, -1, -1});
+    const double nearer = (square({1, -1, 1, -1}) + square({1, -1, -1, 1})) / 2;
+    if (candidate.shrinking == Shrinking::by_decay && rows >= 4 && noise < nearer) noise *= noise / nearer;
+  }
 
   Corrected found{.values = first.values};
-  Vector mean(n), apart(n), with_one = sure, with_other = sure;
+  Vector whole = sure;
+  const double square = dot(of_combs, of_combs);
+  if (candidate.shrinking != Shrinking::none) found.share = square == 0 ? 0 : std::clamp(1 - noise / square, 0.0, 1.0);
   for (std::size_t i = 0; i < n; ++i) {
-    mean[i] = (one[i] + other[i]) / 2;
-    apart[i] = (one[i] - other[i]) / 2;
-    with_one[i] += one[i];
-    with_other[i] += other[i];
+    whole[i] += of_combs[i];
+    found.values[i] += sure[i] + found.share * of_combs[i];
   }
-  const double square = dot(mean, mean);
-  if (candidate.shrinks) found.share = square == 0 ? 0 : std::clamp(dot(one, other) / square, 0.0, 1.0);
-  for (std::size_t i = 0; i < n; ++i) found.values[i] += sure[i] + found.share * mean[i];
-  if (candidate.halves) {
-    found.first_order_bar = ratio(std::sqrt(std::max(0.0, dot(with_one, with_other))), norm(first.values));
-    found.apart = ratio(norm(apart), norm(found.values));
+  if (candidate.shrinking != Shrinking::none) {
+    found.first_order_bar = ratio(std::sqrt(std::max(0.0, dot(whole, whole) - noise)), norm(first.values));
+    found.apart = ratio(std::sqrt(noise), norm(found.values));
   }
   const double missing =
       (gain - std::accumulate(found.values.begin(), found.values.end(), 0.0)) / static_cast<double>(n);

@@ -78,15 +78,15 @@ std::string group(const Row& row) { return row.of_network ? row.family : "solved
 using Game = std::tuple<std::string, int, int, std::string>;
 Game game(const Row& row) { return {row.family, row.players, row.input, row.base}; }
 
-/// log(error of the row / error of the product on the same game) for the rows of a candidate.
+/// log(error of the row / error of half combs on the same game) for the rows of a candidate.
 std::vector<double> log_ratios(const Rows& rows, std::string_view candidate) {
-  std::map<Game, double> of_product;
+  std::map<Game, double> of_half_combs;
   for (const Row& row : rows)
-    if (row.candidate == product) of_product[game(row)] = row.true_error();
+    if (row.candidate == half_combs) of_half_combs[game(row)] = row.true_error();
   std::vector<double> found;
   for (const Row& row : rows) {
-    const auto beside = of_product.find(game(row));
-    if (row.candidate == candidate && beside != of_product.end() && row.true_error() > 0 && beside->second > 0)
+    const auto beside = of_half_combs.find(game(row));
+    if (row.candidate == candidate && beside != of_half_combs.end() && row.true_error() > 0 && beside->second > 0)
       found.push_back(std::log(row.true_error() / beside->second));
   }
   return found;
@@ -248,20 +248,20 @@ reporting::Table table_of_candidates(const Rows& rows) {
 reporting::Table table_of_ratios(const Rows& rows) {
   reporting::Table table{
       .name = "ratios",
-      .caption = fmt::format("Errors over those of \"{}\", the product, on the same inputs of all sizes: geometric "
+      .caption = fmt::format("Errors over those of \"{}\" on the same inputs of all sizes: geometric "
                              "mean, [quartiles], and the share of inputs on which they are smaller.",
-                             product),
+                             half_combs),
       .columns = {{"games"}, {"base"}},
       .rows = {}};
   const auto names = kinds(rows, [](const Row& row) { return row.candidate; });
   for (const std::string& name : names)
-    if (name != product) table.columns.push_back({name, true});
+    if (name != half_combs) table.columns.push_back({name, true});
   for (const auto& [games, base] : kinds(rows, [](const Row& row) { return std::pair(group(row), row.base); })) {
     const Rows here =
         some(rows, [&, games = games, base = base](const Row& row) { return group(row) == games && row.base == base; });
     std::vector<std::string> cells = {games, base};
     for (const std::string& name : names) {
-      if (name == product) continue;
+      if (name == half_combs) continue;
       const std::vector<double> logs = log_ratios(here, name);
       if (logs.empty()) {
         cells.emplace_back("no room");

@@ -42,14 +42,14 @@ std::vector<SecondOrderRow> read_second_order_rows(const std::filesystem::path& 
 
 /// Medians and quartiles of the errors by family, number of players and base, a column a candidate.
 reporting::Table table_of_candidates(const std::vector<SecondOrderRow>& rows);
-/// Errors over those of the product on the same inputs, by group of games and base.
+/// Errors over those of half combs on the same inputs, by group of games and base.
 reporting::Table table_of_ratios(const std::vector<SecondOrderRow>& rows);
 /// How both error bars of some candidates tell the errors.
 reporting::Table table_of_bars(const std::vector<SecondOrderRow>& rows, const std::vector<std::string>& of_candidates);
 /// Rules for the bar of the corrected value, fitted on the inputs of even number and judged on the others.
 reporting::Table table_of_rules(const std::vector<SecondOrderRow>& rows, const std::string& of_candidate);
 
-/// The geometric mean of a candidate's errors over the product's, on the same inputs of all games or of networks.
+/// The geometric mean of a candidate's errors over those of half combs, on the same inputs of all games or of networks.
 double mean_ratio(const std::vector<SecondOrderRow>& rows, std::string_view candidate, bool of_networks);
 
 }  // namespace opshap

@@ -99,10 +99,17 @@ double first_order_error(const SolvedGame& game) {
   return distance(*game.aumann_shapley_values(), game.shapley_values()) / norm_of(game.shapley_values());
 }
 
-// Half combs of eight teeth keep players apart that interact; what is left is of the next order.
+// A comb keeps players apart that interact; what is left is of the next order.
 TEST(SecondOrder, TakesOffMostOfTheErrorOfTheFirstOrderWhereInteractionsFadeWithDistance) {
   const FadingGame game(64, 0.25);
   EXPECT_LT(error_of({}, game, test_seed()), first_order_error(game) / 4);
+}
+
+// Eight teeth have aliases of neighbours at a quarter and at half of their length. Those at a whole length are gone, and
+// that is told from how the other two decay.
+TEST(SecondOrder, DoesNotTakeForNoiseWhatFadesWithinATooth) {
+  const FadingGame game(32, 0.25);
+  EXPECT_LT(error_of({}, game, test_seed()), first_order_error(game) / 20);
 }
 
 TEST(SecondOrder, HardlyAddsNoiseWhereInteractionsDoNotFade) {
@@ -115,10 +122,10 @@ TEST(SecondOrder, HardlyAddsNoiseWhereInteractionsDoNotFade) {
   constexpr int runs = 32;
   for (int run = 0; run < runs; ++run)
     squares += std::pow(error_of({.directions = 16}, *game, test_seed() * 1000 + run), 2) / runs;
-  // Two half combs that have nothing in common are noise, of which λ leaves a part. The spec's example has 1.5 times.
-  EXPECT_LT(std::sqrt(squares), 3 * first);
-  // Without random signs the aliases of both combs would be the same, and so be taken for what they have in common.
-  // The values may be equal: where the combs contradict each other nothing is added.
+  // Aliases that are as large at half of a tooth as at a quarter are noise at a whole one, of which λ leaves a part.
+  EXPECT_LT(std::sqrt(squares), 2 * first);
+  // Without random signs the aliases would be the same every time, and no noise. The values may be equal: where all of
+  // the correction may be noise, nothing is added.
   const auto bar = [&](std::uint64_t seed) {
     return attribute(*diagonal_second_order({}), *game, {}, seed).second_order->error_bar;
   };
