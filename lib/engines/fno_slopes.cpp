@@ -264,7 +264,8 @@ class FnoSlopes::Pass {
     }
   }
 
-  /// From the cotangents of a block's outputs to those of its inputs, and of its mixed coefficients.
+  /// From the cotangents of a block's outputs to those of its inputs, and of its mixed coefficients, of the field with
+  /// this number.
   void backward_tile(Index number, std::size_t layer, const Tile& tile, const float* mixed, const float* towards_mean,
                      float* of_mixed, Index stride) {
     const FnoEngine::Block& block = engine_.blocks_[layer];
