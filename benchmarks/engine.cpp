@@ -1,5 +1,5 @@
 // What a coalition of a trained FNO costs by the engine: coalitions a second, operations, where the time goes,
-// preparation, memory.
+// slopes, preparation, memory.
 
 #include <benchmark/benchmark.h>
 
@@ -18,9 +18,11 @@
 #include <tuple>
 #include <vector>
 
+#include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "engines/axis_basis.hpp"
 #include "engines/fno_engine.hpp"
+#include "engines/fno_slopes.hpp"
 #include "kernel_meter.hpp"
 #include "support/random_fno.hpp"
 
@@ -136,6 +138,10 @@ void coalitions(benchmark::State& state, int dimension) {
   state.counters["batch"] = static_cast<double>(batch);
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// Activations a second of one thread, in the first-level cache: the best of many short whiles, for the processor's
 /// vector units take some to wake up.
 double activation_rate() {
@@ -147,7 +153,7 @@ double activation_rate() {
     const auto start = std::chrono::steady_clock::now();
     for (int call = 0; call < calls; ++call)
       set.quick_gelu(values.data(), out.data(), static_cast<std::int64_t>(values.size()));
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, seconds_since(start));
   }
   return calls * static_cast<double>(values.size()) / best;
 }
@@ -163,7 +169,7 @@ void shares(benchmark::State& state, int dimension) {
   kernel_meter = {};
   const auto start = std::chrono::steady_clock::now();
   for (auto _ : state) asked.engine.values(asked.subject, asked.heads, drawn, 0, values);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = seconds_since(start);
   double rest = 1;
   for (std::size_t part = 0; part < KernelMeter::parts; ++part) {
     const double share = kernel_meter.seconds[part] / seconds;
@@ -173,6 +179,34 @@ void shares(benchmark::State& state, int dimension) {
   state.counters["rest"] = rest;
   state.counters["gelu"] = kernel_meter.activations / activation_rate() / seconds;
   state.SetItemsProcessed(static_cast<std::int64_t>(count) * state.iterations());
+}
+
+/// A slope at a field of weights that differ from point to point, of one thread; fields are asked for in groups, as the
+/// corrections of second order do. Coalitions of full batches take turns with the slopes, so `evaluations`, the time of
+/// a slope in coalitions, is a ratio within one run.
+void slopes(benchmark::State& state, int dimension, bool mean_field) {
+  const Question& asked = question(dimension, state.range(0));
+  const engines::FnoSlopes of(asked.engine);
+  constexpr std::size_t fields = 16;
+  Rng rng(1, "weights");
+  std::vector<double> weights(fields * asked.player_of.size()), found(weights.size());
+  for (double& weight : weights) weight = rng.uniform(0.1, 0.9);
+  const Coalitions drawn = random_coalitions(asked.players(), 2 * asked.engine.batch(), 1);
+  std::vector<double> values(drawn.size());
+  double of_slopes = 0, of_values = 0;
+  for (auto _ : state) {
+    auto start = std::chrono::steady_clock::now();
+    mean_field ? of.of_mean_field(asked.subject, asked.heads, weights, found)
+               : of.of_input(asked.subject, asked.heads, weights, found);
+    of_slopes += seconds_since(start) / fields;
+    start = std::chrono::steady_clock::now();
+    asked.engine.values(asked.subject, asked.heads, drawn, 0, values);
+    of_values += seconds_since(start) / static_cast<double>(drawn.size());
+  }
+  const auto rounds = static_cast<double>(state.iterations());
+  state.counters["slope_us"] = 1e6 * of_slopes / rounds;
+  state.counters["evaluation_us"] = 1e6 * of_values / rounds;
+  state.counters["evaluations"] = of_slopes / of_values;
 }
 
 void new_grid(benchmark::State& state, int dimension) {
@@ -216,6 +250,12 @@ void register_all(bool million) {
   };
   add("coalitions", coalitions);
   add("shares", shares);
+  for (const bool mean_field : {false, true}) {
+    auto* row =
+        benchmark::RegisterBenchmark(mean_field ? "fno1d_mean_field_slopes" : "fno1d_slopes", slopes, 1, mean_field);
+    row->ArgName("n")->Unit(benchmark::kMillisecond);
+    for (const int n : {16, 32, 64, 128, 256}) row->Arg(n);
+  }
   add("new_grid", new_grid);
   add("new_input", new_input);
   add("new_query", new_query);

@@ -1,19 +1,23 @@
 // What one explanation by a trained explainer costs: its forward pass, and the two evaluations of the operator that
 // make the values add up, of which v(∅) is known from the input before when the baseline is the same. Beside it the
-// mean field with few nodes, which needs no training. The weights are random.
+// mean field with few nodes and the correction of second order, which need no training. The weights are random.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/coalitions.hpp"
 #include "core/rng.hpp"
 #include "core/scenario.hpp"
 #include "estimators/diagonal.hpp"
+#include "estimators/second_order.hpp"
 #include "explainers/operator_shap.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
@@ -94,6 +98,33 @@ void by_mean_field(benchmark::State& state) {
   by_method(state, *method, explained);
 }
 
+/// diagonal_second_order as it is asked for by default. `evaluations` is its time in evaluations of the same game, which
+/// take turns with it.
+void by_second_order(benchmark::State& state, bool mean_field) {
+  const Explained explained(static_cast<int>(state.range(0)));
+  const auto method = estimators::diagonal_second_order({.mean_field = mean_field});
+  const auto game = games::cell_mask_game(*explained.op, explained.scenarios.front());
+  Rng rng(1, "coalitions");
+  Coalitions drawn(game->players(), 1024);
+  for (std::size_t row = 0; row < drawn.size(); ++row)
+    for (int player = 0; player < game->players(); ++player)
+      if (rng.below(2) == 0) drawn.insert(row, player);
+  double of_method = 0, of_values = 0;
+  std::int64_t gradients = 0;
+  const auto seconds_of = [](const auto& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  for (auto _ : state) {
+    of_method += seconds_of([&] { gradients = attribute(*method, *game, {}, 1).gradients; });
+    of_values += seconds_of([&] { benchmark::DoNotOptimize(game->values(drawn)); }) / static_cast<double>(drawn.size());
+  }
+  state.counters["method_ms"] = 1e3 * of_method / static_cast<double>(state.iterations());
+  state.counters["evaluations"] = of_method / of_values;
+  state.counters["gradients"] = static_cast<double>(gradients);
+}
+
 void register_all() {
   const auto explainer = [](const char* name, bool paper, bool known_baseline) {
     benchmark::RegisterBenchmark(name, by_explainer, paper, known_baseline)
@@ -115,6 +146,13 @@ void register_all() {
       ->Args({1024, 8})
       ->Unit(benchmark::kMillisecond)
       ->UseRealTime();
+  for (const bool mean_field : {false, true})
+    benchmark::RegisterBenchmark(mean_field ? "second_order/mean_field" : "second_order", by_second_order, mean_field)
+        ->ArgName("n")
+        ->Arg(16)
+        ->Arg(64)
+        ->Arg(256)
+        ->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace

@@ -291,6 +291,42 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
   }
 }
 
+// Fields of weights share products, in groups of four. Whatever is asked for together has the bits it has alone.
+TEST(FnoEngine, SlopesAreTheSameWhateverElseIsAskedFor) {
+  for (const Case& of : {Case{.shape = {10}, .modes = {6}, .width = 12, .layers = 3, .in_channels = 2},
+                         Case{.shape = {4, 6}, .modes = {4, 6}, .width = 10, .layers = 3}}) {
+    const Question question = random_question(of, 10, 2, 8);
+    const auto points = static_cast<std::size_t>(question.input.domain.points());
+    const engines::FnoEngine engine(question.weights, of.shape);
+    const engines::FnoSlopes slopes(engine);
+    const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 10);
+    const auto heads = engine.heads(question.readout);
+    // Equal weights, masks, and weights that differ from point to point, six of them: a whole group and a part.
+    constexpr std::size_t fields = 6;
+    Rng rng(test_seed(), "weights");
+    std::vector<double> weights, of_input(fields * points), of_mean_field(of_input.size()), alone(points);
+    for (std::size_t field = 0; field < fields; ++field) {
+      const double same = rng.uniform();
+      for (std::size_t point = 0; point < points; ++point) {
+        const double own = rng.uniform();
+        weights.push_back(field % 3 == 0 ? same : field % 3 == 1 ? std::round(own) : own);
+      }
+    }
+    slopes.of_input(subject, heads, weights, of_input);
+    slopes.of_mean_field(subject, heads, weights, of_mean_field);
+    for (std::size_t field = 0; field < fields; ++field) {
+      const auto own = [&](const std::vector<double>& of_all) {
+        const auto begin = of_all.begin() + static_cast<std::ptrdiff_t>(field * points);
+        return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(points));
+      };
+      slopes.of_input(subject, heads, own(weights), alone);
+      EXPECT_EQ(alone, own(of_input)) << "field " << field;
+      slopes.of_mean_field(subject, heads, own(weights), alone);
+      EXPECT_EQ(alone, own(of_mean_field)) << "field " << field;
+    }
+  }
+}
+
 TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
   const Case of{.shape = {8}, .modes = {4}, .width = 8};
   const engines::FnoWeights good = random_weights(of, 1);

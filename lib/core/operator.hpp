@@ -99,8 +99,8 @@ class CoalitionEngine {
   /// Whether it has the slopes below; where it has not, the operator's own reverse passes have them. They throw
   /// std::logic_error then.
   virtual bool has_slopes() const { return false; }
-  /// ∂f/∂w_p of f(w) = G(u_b + w ⊙ (u − u_b))(x*) at a field of weights w, [points], for each point p: one reverse
-  /// pass, on the calling thread.
+  /// ∂f/∂w_p of f(w) = G(u_b + w ⊙ (u − u_b))(x*) at fields of weights w, [B, points], for each point p: [B, points].
+  /// A reverse pass a field, on the calling thread. Fields share work, but a field's bits do not depend on the others.
   virtual void slopes(std::span<const double> weights, std::span<double> slopes) const;
   /// The same of the operator's mean-field closure (Operator::mean_field_at).
   virtual void mean_field_slopes(std::span<const double> weights, std::span<double> slopes) const;

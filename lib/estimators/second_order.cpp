@@ -1,6 +1,7 @@
 #include "estimators/second_order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -23,7 +24,7 @@ int comb_directions(int players) {
 
 namespace {
 
-/// Directions are halved into two combs, so there are two at least.
+/// The halves of a comb's rows are compared, so there are two at least.
 constexpr int fewest_directions = 2;
 /// Beyond so many nodes a gap is no matter of the quadrature.
 constexpr int most_nodes = 64;
@@ -31,6 +32,38 @@ constexpr int most_nodes = 64;
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
+
+/// What each quarter of a comb's rows gives to its correction, [n] each.
+class Quarters {
+ public:
+  explicit Quarters(std::size_t players) { sums_.fill(std::vector<double>(players, 0.0)); }
+
+  std::vector<double>& operator[](std::size_t quarter) { return sums_[quarter]; }
+  /// Σ_q signs[q]·quarter q.
+  std::vector<double> sum(const std::array<double, 4>& signs) const {
+    std::vector<double> found(sums_[0].size(), 0.0);
+    for (std::size_t q = 0; q < sums_.size(); ++q)
+      for (std::size_t i = 0; i < found.size(); ++i) found[i] += signs[q] * sums_[q][i];
+    return found;
+  }
+  std::vector<double> correction() const { return sum({1, 1, 1, 1}); }
+  /// N² of diagonal_second_order(): what aliases may have of ‖correction‖². Two directions have no quarters. They know
+  /// the aliases at half of a tooth alone, which is the whole of it then.
+  double aliases(int directions) const {
+    const double at_half = square({1, 1, -1, -1});
+    if (directions < 4) return at_half;
+    const double at_quarter = (square({1, -1, 1, -1}) + square({1, -1, -1, 1})) / 2;
+    return at_half < at_quarter ? at_half * (at_half / at_quarter) : at_half;
+  }
+
+ private:
+  double square(const std::array<double, 4>& signs) const {
+    const std::vector<double> part = sum(signs);
+    return dot(part, part);
+  }
+
+  std::array<std::vector<double>, 4> sums_;
+};
 
 /// The correction of one comb, and how it asks a game.
 class Comb {
@@ -44,15 +77,15 @@ class Comb {
        std::vector<std::int64_t> places)
       : gradients_(gradients), quadrature_(quadrature), middles_(middles), places_(std::move(places)) {}
 
-  /// ∫₀¹ of both terms with `directions` directions, a power of two: [n]. Signs are drawn from the streams of
-  /// `purpose`, one for a node and its mirror image.
-  std::vector<double> correction(int directions, const Rng& rng, std::uint32_t purpose) const {
+  /// ∫₀¹ of both terms with `directions` directions, a power of two. Signs are drawn from streams of the first purpose,
+  /// one for a node and its mirror image.
+  Quarters quarters(int directions, const Rng& rng) const {
     const std::size_t n = places_.size(), nodes = quadrature_.nodes.size();
-    std::vector<double> sum(n, 0.0);
+    Quarters sums(n);
     for (std::size_t node = 0; node < nodes; ++node) {
       const double t = quadrature_.nodes[node], step = std::min(t, 1 - t) / 2;
       const auto weight = quadrature_.weights[node] / directions;
-      const std::vector<double> signs = this->signs(rng.stream(purpose, std::min(node, nodes - 1 - node)));
+      const std::vector<double> signs = this->signs(rng.stream(1, std::min(node, nodes - 1 - node)));
       const std::vector<double> z = comb(directions, signs);
       std::vector<double> points(2 * z.size());
       for (std::size_t i = 0; i < z.size(); ++i) {
@@ -61,12 +94,13 @@ class Comb {
       }
       const std::vector<double> found = gradients_(points);
       for (std::size_t i = 0; i < z.size(); ++i) {
+        std::vector<double>& sum = sums[4 * i / z.size()];
         const double ahead = found[i], behind = found[z.size() + i], middle = middles_[node * n + i % n];
         sum[i % n] += weight * (t * (1 - t) / 2 * (ahead + behind - 2 * middle) / (step * step) +
                                 (0.5 - t) * z[i] * (ahead - behind) / (2 * step));
       }
     }
-    return sum;
+    return sums;
   }
 
  private:
@@ -158,23 +192,19 @@ class DiagonalSecondOrder final : public Estimator {
     const std::size_t n = found.values.size();
     const bool all = static_cast<std::size_t>(directions) >= n;
     if (all) directions = static_cast<int>(std::bit_ceil(std::max<std::size_t>(n, fewest_directions)));
-    const std::vector<double> one = comb.correction(all ? directions : directions / 2, rng, 1);
-    const std::vector<double> other = all ? one : comb.correction(directions / 2, rng, 2);
-    std::vector<double> mean(n), apart(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      mean[i] = (one[i] + other[i]) / 2;
-      apart[i] = (one[i] - other[i]) / 2;
-    }
-    const double common = std::max(0.0, dot(one, other)), square = dot(mean, mean);
-    const double share = square == 0 ? 0 : std::min(1.0, common / square);
+    const Quarters quarters = comb.quarters(directions, rng);
+    const std::vector<double> correction = quarters.correction();
+    const double square = dot(correction, correction);
+    const double noise = all ? 0 : std::min(square, quarters.aliases(directions));
+    const double share = square == 0 ? 0 : 1 - noise / square;
     SecondOrder& order = found.second_order.emplace();
     order.directions = directions;
-    order.first_order_error_bar = quotient(std::sqrt(common), norm(found.values));
+    order.first_order_error_bar = quotient(std::sqrt(square - noise), norm(found.values));
     for (std::size_t i = 0; i < n; ++i) {
-      order.correction.push_back(share * mean[i]);
+      order.correction.push_back(share * correction[i]);
       found.values[i] += order.correction[i];
     }
-    order.error_bar = std::hypot(quotient(norm(apart), norm(found.values)),
+    order.error_bar = std::hypot(quotient(std::sqrt(noise), norm(found.values)),
                                  3 * order.first_order_error_bar * order.first_order_error_bar);
   }
 

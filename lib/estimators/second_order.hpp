@@ -39,13 +39,16 @@ int comb_directions(int players);
 /// same place of different teeth alone. Nodes t and 1−t share their signs, so a game without interactions of three
 /// players has its Shapley values whatever the directions.
 ///
-/// Two half combs with independent signs give two corrections c₁ and c₂. What is added is λ(c₁ + c₂)/2 with
-/// λ = ⟨c₁, c₂⟩/‖(c₁ + c₂)/2‖², cut to [0, 1]: where the two have nothing in common they are noise. What the values
-/// miss of v(N) − v(∅) is given to all players in equal parts. With all directions there is one comb and λ = 1, and
+/// What is left of pairs are the aliases of one place. The quarters of a comb's rows, with signs, give the part of the
+/// correction c that comes from players at a quarter and at half of a tooth's length: E₁ and E₂ are their squares. The
+/// squares of the aliases at a whole length are taken to go on as they do, N² = E₂ min(1, E₂/E₁), cut to ‖c‖². What is
+/// added is λc with λ = 1 − N²/‖c‖²: where interactions do not fade with distance, c is noise. What the values miss of
+/// v(N) − v(∅) is given to all players in equal parts. With all directions there are no aliases and λ = 1, and
 /// polynomials up to degree three are exact.
 ///
-/// Error bars: of the first order r = √max(0, ⟨c₁, c₂⟩)/‖first order‖; of the values √(δ² + (3r²)²) with
-/// δ = ‖c₁ − c₂‖/(2‖values‖). Cost: nodes·(1 + 2·directions) gradients, plus v(∅) and v(N).
+/// Error bars: of the first order r = √(‖c‖² − N²)/‖first order‖; of the values √(δ² + (3r²)²) with δ = N/‖values‖.
+/// Cost: nodes·(1 + 2·directions) gradients, plus v(∅) and v(N). reports/second_order compares it with other ways to
+/// spend as many gradients.
 /// Throws InvalidArgument for a game without gradients off the diagonal, for nodes outside 1..1000, and for directions
 /// that are no power of two or more than players.
 std::unique_ptr<Estimator> diagonal_second_order(const SecondOrderOptions& options);

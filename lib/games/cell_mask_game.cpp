@@ -104,6 +104,9 @@ void MaskedOperator::mean_field_slopes(std::size_t count, const Weigh& weigh, co
 
 namespace {
 
+/// Fields of weights that an engine is asked for in one call, if there are enough for all threads.
+constexpr std::size_t fields_that_share_work = 4;
+
 class CellMaskGame final : public Game {
  public:
   CellMaskGame(const Operator& op, MaskedOperator masked, Partition partition, Readout readout)
@@ -191,11 +194,18 @@ class CellMaskGame final : public Game {
       (masked_.*of_operator)(points.size() / n, weigh, use);
       return gradients;
     }
-    parallel_for(points.size() / n, [&](std::size_t index) {
-      std::vector<double> weights(partition_.player_of.size()), slopes(weights.size());
-      weigh(index, weights);
+    // A thread gets as many fields as share work, unless other threads would have none.
+    const std::size_t count = points.size() / n, cells = partition_.player_of.size(),
+                      size = std::clamp<std::size_t>(count / static_cast<std::size_t>(threads()), 1,
+                                                     fields_that_share_work);
+    parallel_for((count + size - 1) / size, [&](std::size_t chunk) {
+      const std::size_t first = chunk * size, fields = std::min(size, count - first);
+      std::vector<double> weights(fields * cells), slopes(weights.size());
+      for (std::size_t field = 0; field < fields; ++field)
+        weigh(first + field, std::span(weights).subspan(field * cells, cells));
       (engine->*of_engine)(weights, slopes);
-      use(index, slopes);
+      for (std::size_t field = 0; field < fields; ++field)
+        use(first + field, std::span<const double>(slopes).subspan(field * cells, cells));
     });
     return gradients;
   }
