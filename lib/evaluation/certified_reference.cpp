@@ -205,7 +205,7 @@ class GrowingTwoLevel {
       }
       sum_.empty = part.empty;
       sum_.grand = part.grand;
-      degrees_ += degrees_of(part);
+      degrees_ += static_cast<double>(std::max<std::int64_t>(1, part.error_samples - 1));
       part.evaluations = part.distinct + game_.slopes()->pass_cost() * part.gradients;
       add_cost(sum_, part);
       means.push_back(std::move(part.values));
@@ -219,7 +219,7 @@ class GrowingTwoLevel {
   /// Budgets of all runs.
   std::int64_t cost() const { return cost_; }
   const Attribution& spent() const { return sum_; }
-  /// Degrees of freedom of the standard errors, at the least: a run has one less than it has samples of each player.
+  /// Degrees of freedom of the standard errors: those of all runs.
   double degrees() const { return degrees_; }
   const std::vector<std::vector<double>>& rounds() const { return rounds_; }
   Attribution attribution() const {
@@ -237,14 +237,6 @@ class GrowingTwoLevel {
   /// A quarter more than the least budget, which leaves level 0 hardly any pairs.
   static std::int64_t one_run(const Estimator& estimator, int players) {
     return estimator.minimum(players).coalitions * 5 / 4;
-  }
-  /// The least budget pays for what a run begins with and two samples of each player. What a run evaluates beyond what
-  /// it begins with are two values a sample of each player, and at most two values a pair of passes.
-  double degrees_of(const Attribution& run) const {
-    const std::int64_t of_sample = 2 * std::int64_t{game_.players()};
-    const std::int64_t begins_with = estimator_.minimum(game_.players()).coalitions - 2 * of_sample;
-    const std::int64_t samples = (run.evaluations - run.gradients - begins_with) / of_sample;
-    return static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
   }
 
   const Game& game_;
