@@ -16,10 +16,9 @@
 #include "core/rng.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/spread.hpp"
-#include "games/measure.hpp"
 #include "games/registry.hpp"
-#include "games/smooth_functions.hpp"
 #include "statistics/quantiles.hpp"
+#include "support/fading_game.hpp"
 #include "support/guessed_slopes.hpp"
 #include "support/test_seed.hpp"
 
@@ -117,12 +116,27 @@ double variance_of_slopes(const Game& game, int pairs, double t, Rng& rng) {
 
 TEST(TwoLevelNodes, VaryLessThanAsManyPairsOfComplements) {
   Rng rng(test_seed(), "smooth");
-  const auto game = games::exponential_of_measure(games::random_signed_measure(64, rng), 2.0);
-  for (const double t : {0.1, 0.25, 0.45}) {
-    // Two variances of 100 repeats each, whose errors are shared by all players: each is known to 14 % (χ² with 99
-    // degrees of freedom). Measured are 1.9 to 40.
-    EXPECT_GT(variance_of_slopes(*game, 1, t, rng), 1.5 * variance_of_slopes(*game, 16, t, rng)) << t << replay();
+  const FadingGame game(64, 0.25);  // whose slopes have errors in many directions: 100 repeats tell their variance
+  for (const double t : {0.1, 0.25, 0.35})
+    EXPECT_GT(variance_of_slopes(game, 1, t, rng), 1.5 * variance_of_slopes(game, 16, t, rng)) << t << replay();
+}
+
+// What two players do together on one side says nothing of the other side, where it would be the same for complements.
+TEST(TwoLevelNodes, SidesHaveIndependentQuadraticErrors) {
+  constexpr int pairs = 8, nodes = 4000;
+  Rng rng(test_seed(), "sides");
+  estimators::Spread product;
+  double squares = 0;
+  for (int repeat = 0; repeat < nodes; ++repeat) {
+    const NodeSample node = draw_node(2, pairs, 0.5, rng);
+    int alike[2] = {0, 0};  // coalitions of both players or none, less those of one
+    for (std::size_t row = 0; row < node.coalitions.size(); ++row)
+      alike[row % 2] += node.coalitions.contains(row, 0) == node.coalitions.contains(row, 1) ? 1 : -1;
+    product.add(alike[0] * alike[1]);
+    squares += static_cast<double>(alike[0] * alike[0]) / nodes;
   }
+  EXPECT_LT(std::abs(product.mean), six_sigma * std::sqrt(product.variance_of_mean())) << replay();
+  EXPECT_GT(squares, pairs / 2.0) << "there are errors to compare";
 }
 
 TEST(TwoLevelNodes, AreOfWholeSamplesOrOfPartsOfOne) {
