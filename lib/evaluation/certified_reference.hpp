@@ -16,8 +16,7 @@ namespace opshap::evaluation {
 /// How well a reference must be known, and what it may cost.
 struct ReferenceSettings {
   double relative_error = 0.01;  ///< ‖standard errors‖₂ / ‖values‖₂
-  /// Forward equivalents of the game, those of discarded samples among them: an evaluation is 1, a reverse pass
-  /// Extension::pass_cost().
+  /// Forward equivalents of the game: an evaluation is 1, a reverse pass Extension::pass_cost().
   std::int64_t max_evaluations = std::int64_t{1} << 20;
   int exact_players = 16;  ///< up to here all coalitions are enumerated; at most 24
 };
