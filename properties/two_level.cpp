@@ -29,7 +29,8 @@ using estimators::draw_node;
 using estimators::NodeSample;
 using estimators::TwoLevelPlan;
 
-const Estimator& two_level() { return estimators::find("two_level"); }
+/// What is tested here end to end.
+const Estimator& node_estimator() { return estimators::find("two_level"); }
 
 /// Beyond so many standard errors a normal number is once in 5e8 draws.
 constexpr double six_sigma = 6;
@@ -171,7 +172,7 @@ TEST(TwoLevelNodes, StandardErrorsCoverTheErrors) {
     std::vector<estimators::Spread> off(exact.size());
     for (int run = 0; run < 60; ++run) {
       const Attribution found =
-          attribute(two_level(), game, {3500}, test_seed() * 1000 + static_cast<std::uint64_t>(run));
+          attribute(node_estimator(), game, {3500}, test_seed() * 1000 + static_cast<std::uint64_t>(run));
       ASSERT_GE(found.error_samples, 2);
       const double most = statistics::student_quantile(0.975, static_cast<double>(found.error_samples - 1));
       for (std::size_t i = 0; i < exact.size(); ++i) {
