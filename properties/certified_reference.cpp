@@ -236,6 +236,20 @@ TEST(CertifiedReference, TakesSeveralTimesFewerEvaluationsWithGoodSlopes) {
   EXPECT_LE(2 * with.estimates[0].attribution.evaluations, with.estimates[1].attribution.evaluations + 4096);
 }
 
+// Where slopes are guesses, regression takes the place of the two-level estimator, and what that has cost is counted.
+TEST(CertifiedReference, LeavesSlopesBehindThatTellTooLittle) {
+  const auto solved = fourth_order_game(32, 9);
+  const GuessedSlopes game(*solved, 10);
+  const auto found = evaluation::certified_reference(game, {.relative_error = 0.01}, test_seed());
+  EXPECT_EQ("certified", found.method);
+  EXPECT_TRUE(found.reached);
+  ASSERT_EQ("paired_regression", found.estimates[1].method);
+  std::int64_t kept = found.witness ? found.witness->attribution.evaluations : 0;
+  for (const evaluation::ReferenceEstimate& estimate : found.estimates) kept += estimate.attribution.evaluations;
+  EXPECT_GT(found.attribution.evaluations, kept + 3000) << "the first step of the two-level estimator";
+  EXPECT_LE(distance(found.attribution.values, solved->shapley_values()), 0.03 * norm(solved->shapley_values()));
+}
+
 TEST(CertifiedReference, RefusesWhatCannotWork) {
   const auto solved = fourth_order_game(64, 1);
   for (const Slopes slopes : all_slopes) {

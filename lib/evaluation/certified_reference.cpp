@@ -80,9 +80,11 @@ struct Work {
 
   bool slopes() const { return game.extension() != nullptr; }
   std::unique_ptr<GrowingEstimate> orderings() const { return growing_orderings(game, estimators.orderings, seed); }
+  std::unique_ptr<GrowingEstimate> by_regression() const {
+    return growing_regression(game, estimators.regression, seed);
+  }
   std::unique_ptr<GrowingEstimate> second() const {
-    return slopes() ? growing_two_level(game, estimators.two_level, seed)
-                    : growing_regression(game, estimators.regression, seed);
+    return slopes() ? growing_two_level(game, estimators.two_level, seed) : by_regression();
   }
 };
 
@@ -101,6 +103,7 @@ class Sampling {
   Attribution spent() const {
     Attribution cost = orderings_->spent();
     add_cost(cost, second_->spent());
+    add_cost(cost, left_behind_);
     if (witness_) add_cost(cost, witness_->attribution);
     return cost;
   }
@@ -155,6 +158,7 @@ class Sampling {
     CertifiedReference found = combined(trusted, other, check, rounding, work_.settings);
     for (const Part* part : {&orderings, &second})
       found.estimates.push_back({std::string(part->estimator.name()), part->attribution});
+    add_cost(found.attribution, left_behind_);
     if (!witness_) return found;
     add_cost(found.attribution, witness_->attribution);
     Witness& witness = found.witness.emplace(*witness_);
@@ -212,7 +216,7 @@ class Sampling {
 
   /// What the error asks for with a fifth to spare, or what can be afforded; nothing when that is hardly more than what
   /// there is.
-  Step next(const CertifiedReference& found, double of_orderings, double of_second) const {
+  Step next(const CertifiedReference& found, double of_orderings, double of_second) {
     const auto orderings_cost = static_cast<double>(orderings_->cost()),
                second_cost = static_cast<double>(second_->cost());
     const bool agree = found.cross_check->agrees();
@@ -223,6 +227,9 @@ class Sampling {
     const double target = std::pow(work_.settings.relative_error * norm(found.attribution.values), 2);
     const double missing = variance * (1 / target - (agree && other > 0 ? 1 / other : 0));
     const double more = (std::clamp(1.2 * missing, 1.5, 8.0) - 1) * cost;
+    if (by_orderings && agree && by_slopes() && more > 4 * second_cost) {
+      if (const Step step = without_slopes(); step.second > 0) return step;
+    }
     const bool checked = agree && found.witness && found.witness->agrees && found.witness->error_bar &&
                          *found.witness->error_bar <= work_.settings.relative_error;
     const double check = checked ? 0 : std::max(0.0, (cost + more) / 4 - (by_orderings ? second_cost : orderings_cost));
@@ -239,8 +246,22 @@ class Sampling {
     return step;
   }
 
+  bool by_slopes() const { return &second_->estimator() == &work_.estimators.two_level; }
+
+  /// From here on the game is one of values alone, and regression is the second estimate. Nothing when it cannot be
+  /// afforded.
+  Step without_slopes() {
+    std::unique_ptr<GrowingEstimate> regression = work_.by_regression();
+    const std::int64_t budget = std::max(regression->first(), orderings_->cost());
+    if (budget > left()) return {};
+    add_cost(left_behind_, second_->spent());
+    second_ = std::move(regression);
+    return {0, budget};
+  }
+
   const Work work_;
   std::unique_ptr<GrowingEstimate> orderings_, second_;
+  Attribution left_behind_;  ///< what an estimate has cost that is no more part of the reference
   std::int64_t first_step_;  ///< what it costs where it can be afforded
   bool asked_ = false;
   std::optional<Witness> witness_;

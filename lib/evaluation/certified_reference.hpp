@@ -78,7 +78,8 @@ struct CertifiedReference {
   bool reached = true;
   bool only_rounding = false;  ///< the error is that of rounding, which no further coalition makes smaller
   std::optional<CrossCheck> cross_check = std::nullopt;  ///< none for "exact"
-  /// The two estimates, orderings first; none for "exact". Their `evaluations` count the same.
+  /// The two estimates, orderings first; none for "exact". Their `evaluations` count the same. The attribution's are
+  /// those of the two, of the witness, and of an estimate that was left behind.
   std::vector<ReferenceEstimate> estimates = {};
   /// None for "exact", where nobody was asked, and where the method has no answer.
   std::optional<Witness> witness = std::nullopt;
@@ -98,7 +99,9 @@ std::int64_t minimum_reference_evaluations(const Game& game);
 /// it is mostly orderings up to 50 players, and the two-level estimator beyond. Of games of values alone it is mostly
 /// regression, by up to six times, and orderings where few players make a large difference. Both begin with the same
 /// budget, and with four pairs of orderings at the least. Then the one with the smaller product of variance and cost
-/// grows, and the other one is kept at a quarter of its cost.
+/// grows, and the other one is kept at a quarter of its cost. Where that are orderings though the game has slopes, and
+/// they have to grow by more than four times what the two-level estimator has cost, the slopes tell too little: that
+/// estimate is left behind, and the game is one of values alone from there on. What it has cost stays part of the cost.
 ///
 /// So the check is weaker than the reference. With errors in d directions at the least it sees a wrong estimate every
 /// other time when that is off by √(F − 1) times the two standard errors together, F the 1 − 10⁻⁴ quantile of Fisher's
