@@ -78,8 +78,8 @@ double mean(const std::vector<double>& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
 }
 
-/// A sum of independent parts, and its variance by the differences of neighbouring parts: what all parts have in common,
-/// or what changes slowly from part to part, is no error (von Neumann 1941). Parts of a larger size vary more.
+/// A sum of independent parts, and its variance by the differences of neighbouring parts: what all parts have in
+/// common, or what changes slowly from part to part, is no error (von Neumann 1941). Parts of a larger size vary more.
 class SumOfParts {
  public:
   void add(double value, double size) {

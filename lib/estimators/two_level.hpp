@@ -35,9 +35,9 @@ struct TwoLevelPlan {
 /// The M coalitions of a side are a Latin hypercube (McKay, Beckman, Conover 1979): a player joins where its uniform
 /// number is below t, and its M numbers lie in the M equal parts of [0, 1], in an order of its own. The other side has
 /// the opposite of each player's M memberships, in another order of its own. So a player is in M of the 2M coalitions,
-/// and what is linear in the memberships, alike on both sides, has no error. What is quadratic has independent errors on the two sides, where
-/// those of a coalition and its complement would be the same. Each coalition alone is one of independent players, so
-/// means over a node have no bias. M = 1: a coalition and its complement.
+/// and what is linear in the memberships, alike on both sides, has no error. What is quadratic has independent errors
+/// on the two sides, where those of a coalition and its complement would be the same. Each coalition alone is one of
+/// independent players, so means over a node have no bias. M = 1: a coalition and its complement.
 struct NodeSample {
   Coalitions coalitions;     ///< [2M]
   std::vector<int> mirrors;  ///< [n, M]: the pair on the other side in which the player is what it is not in this one

@@ -193,7 +193,8 @@ class Sampling {
     return 2 + (witness_nodes / 2 + witness_nodes * (1 + 2 * directions)) * game.pass_cost();
   }
 
-  /// What may still be spent. Work that had to begin again in another unit counts, and so do coalitions that came again.
+  /// What may still be spent. Work that had to begin again in another unit counts, and so do coalitions that came
+  /// again.
   std::int64_t left() const {
     return work_.settings.max_evaluations - std::max(work_.game.charged(), spent().evaluations);
   }

@@ -12,8 +12,8 @@ namespace opshap::evaluation {
 
 /// A game in units of a Scale, which counts what it is asked for and remembers the largest value. Refers to the game.
 ///
-/// It asks the game for v(∅) and v(N) before anything else, and keeps them. A number that is too large for the unit throws
-/// Outgrown: the work has to begin again, after rescale(). Its extension are the game's slopes.
+/// It asks the game for v(∅) and v(N) before anything else, and keeps them. A number that is too large for the unit
+/// throws Outgrown: the work has to begin again, after rescale(). Its extension is the game's slopes.
 class WatchedGame final : public Game, public Extension {
  public:
   struct Outgrown {
