@@ -16,10 +16,12 @@
 #include "evaluation/certify.hpp"
 #include "games/unanimity.hpp"
 #include "statistics/quantiles.hpp"
+#include "support/fading_game.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/guessed_slopes.hpp"
 #include "support/oracles.hpp"
+#include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
 #include "support/values_alone.hpp"
 
@@ -43,15 +45,16 @@ std::unique_ptr<SolvedGame> few_interactions_game(int players, std::uint64_t see
 /// An estimator with a share of player 0's value given to player 1. The share is in the unit of a reference's game.
 class Biased final : public Estimator {
  public:
-  Biased(const char* right, double shift) : right_(estimators::find(right)), shift_(shift) {}
+  Biased(const Estimator& right, double shift) : right_(right), shift_(shift) {}
   std::string_view name() const override { return "biased"; }
   std::string_view summary() const override { return "a planted mistake"; }
   Guarantees guarantees() const override { return right_.guarantees(); }
   Budget minimum(int players) const override { return right_.minimum(players); }
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     Attribution found = right_.estimate(game, rng);
-    found.values[0] -= shift_;
-    found.values[1] += shift_;
+    const double shift = game.scale().inside(shift_);  // the game less what is known of it has a unit of its own
+    found.values[0] -= shift;
+    found.values[1] += shift;
     return found;
   }
 
@@ -69,7 +72,9 @@ std::unique_ptr<Game> seen(const Game& game, Slopes slopes) {
   return std::make_unique<GuessedSlopes>(game, slopes == Slopes::right ? 0 : 1);
 }
 
-std::string second_estimate(Slopes slopes) { return slopes == Slopes::none ? "kernel_shap_paired" : "two_level"; }
+const Estimator& second_estimator(Slopes slopes) {
+  return slopes == Slopes::none ? evaluation::reference_regression() : estimators::find("two_level");
+}
 
 /// A reference whose second estimate is this estimator's.
 evaluation::CertifiedReference with_second(const Game& game, const evaluation::ReferenceSettings& settings,
@@ -110,7 +115,7 @@ TEST(CertifiedReference, StatesErrorsThatCoverTheTruth) {
         EXPECT_LE(found.attribution.evaluations, settings.max_evaluations);
         ASSERT_EQ(2u, found.estimates.size());
         EXPECT_EQ("permutation_antithetic", found.estimates[0].method);
-        EXPECT_EQ(second_estimate(slopes), found.estimates[1].method);
+        EXPECT_EQ(second_estimator(slopes).name(), found.estimates[1].method);
         errors += std::pow(distance(found.attribution.values, solved->shapley_values()), 2);
         promised += std::pow(norm(*found.attribution.standard_errors), 2);
       }
@@ -152,20 +157,20 @@ TEST(CertifiedReference, IsTheSameForTheSameSeedOnly) {
   }
 }
 
-// What references were before some games had slopes; the figures are of commit 15016c4.
-TEST(CertifiedReference, IsWhatItWasForGamesOfValuesAlone) {
+// What references of games of values alone are; the figures are of recipe 2.
+TEST(CertifiedReference, IsWhatItsRecipeSaysForGamesOfValuesAlone) {
   struct Before {
     int players;
     double wanted;
     std::int64_t most, evaluations, distinct;
     double first, last, error, statistic;
   };
-  for (const Before& before : {Before{24, 0.05, 1 << 20, 4508, 4484, 1.4602334343647285, 0.30907013912458337,
-                                      0.038942152142792917, 1.1739651339813453},
-                               Before{40, 0.01, 1 << 20, 258556, 251520, 2.2086892100862978, -3.0391145477440835,
-                                      0.0090522852117523016, 1.3994062912012966},
-                               Before{32, 1e-9, 6000, 5838, 5818, -1.4157529772081179, 0.23142934307868213,
-                                      0.038318478823204417, 1.1796697321953584}}) {
+  for (const Before& before : {Before{24, 0.05, 1 << 20, 2608, 2606, 1.3763790130929383, 0.41753206002554005,
+                                      0.04580539279676353, 1.1641097045722344},
+                               Before{40, 0.01, 1 << 20, 222976, 221580, 2.2331854592815894, -3.0217757850986122,
+                                      0.0079882581462942057, 1.2315696929218221},
+                               Before{32, 1e-9, 6000, 5744, 5744, -1.3756387077478276, 0.17670035263413633,
+                                      0.033212003025250521, 1.7498514664076781}}) {
     const auto game = fourth_order_game(before.players, 3);
     const evaluation::CertifiedReference found = evaluation::certified_reference(
         ValuesAlone(*game), {.relative_error = before.wanted, .max_evaluations = before.most}, 3);
@@ -199,7 +204,8 @@ TEST(CertifiedReference, KnowsRoundingForWhatItIs) {
     EXPECT_TRUE(found.only_rounding);
     EXPECT_FALSE(found.reached) << "rounding is more than was asked for";
     EXPECT_EQ("", mismatch(weights, found.attribution.values, rounding(256, 1e6)));
-    EXPECT_LE(found.attribution.evaluations,
+    const std::int64_t of_witness = found.witness ? found.witness->attribution.evaluations : 0;
+    EXPECT_LE(found.attribution.evaluations - of_witness,
               std::max<std::int64_t>(2 * 4096, evaluation::minimum_reference_evaluations(*game)));
   }
 }
@@ -212,8 +218,10 @@ TEST(CertifiedReference, CountsPassesAsTheEvaluationsThatTheyAreWorth) {
   EXPECT_EQ(0, orderings.gradients);
   EXPECT_GT(two_level.gradients, 0);
   EXPECT_GT(two_level.evaluations, game->slopes()->pass_cost() * two_level.gradients);
-  EXPECT_EQ(orderings.evaluations + two_level.evaluations, found.attribution.evaluations);
-  EXPECT_EQ(two_level.gradients, found.attribution.gradients);
+  const Attribution& witness = found.witness->attribution;
+  EXPECT_EQ(witness.distinct + game->slopes()->pass_cost() * witness.gradients, witness.evaluations);
+  EXPECT_EQ(orderings.evaluations + two_level.evaluations + witness.evaluations, found.attribution.evaluations);
+  EXPECT_EQ(two_level.gradients + witness.gradients, found.attribution.gradients);
 }
 
 // With right slopes one pass tells all marginal contributions of a coalition.
@@ -226,6 +234,20 @@ TEST(CertifiedReference, TakesSeveralTimesFewerEvaluationsWithGoodSlopes) {
   EXPECT_LT(4 * with.attribution.evaluations, without.attribution.evaluations);
   // The check is kept at a quarter of the cost of what it checks, or at its four pairs.
   EXPECT_LE(2 * with.estimates[0].attribution.evaluations, with.estimates[1].attribution.evaluations + 4096);
+}
+
+// Where slopes are guesses, regression takes the place of the two-level estimator, and what that has cost is counted.
+TEST(CertifiedReference, LeavesSlopesBehindThatTellTooLittle) {
+  const auto solved = fourth_order_game(32, 9);
+  const GuessedSlopes game(*solved, 10);
+  const auto found = evaluation::certified_reference(game, {.relative_error = 0.01}, test_seed());
+  EXPECT_EQ("certified", found.method);
+  EXPECT_TRUE(found.reached);
+  ASSERT_EQ("paired_regression", found.estimates[1].method);
+  std::int64_t kept = found.witness ? found.witness->attribution.evaluations : 0;
+  for (const evaluation::ReferenceEstimate& estimate : found.estimates) kept += estimate.attribution.evaluations;
+  EXPECT_GT(found.attribution.evaluations, kept + 3000) << "the first step of the two-level estimator";
+  EXPECT_LE(distance(found.attribution.values, solved->shapley_values()), 0.03 * norm(solved->shapley_values()));
 }
 
 TEST(CertifiedReference, RefusesWhatCannotWork) {
@@ -258,7 +280,7 @@ TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne)
                                       norm(*right.estimates[1].attribution.standard_errors));
       const std::vector<double> ends = {right.attribution.empty, right.attribution.grand};
       const double shift = std::ldexp(8 * scale, -largest_exponent(ends).value());
-      const Biased orderings("permutation_antithetic", shift), other(second_estimate(slopes).c_str(), shift);
+      const Biased orderings(estimators::find("permutation_antithetic"), shift), other(second_estimator(slopes), shift);
       for (const bool first : {true, false}) {
         const auto wrong = first ? evaluation::certified_reference(*game, settings, seed, {.orderings = orderings})
                                  : with_second(*game, settings, seed, slopes, other);
@@ -281,13 +303,92 @@ TEST(CrossCheck, OrderingsAreWhatIsLeftWhenTheTwoDisagree) {
   const evaluation::ReferenceSettings settings{.relative_error = 0.02};
   for (const Slopes slopes : all_slopes) {
     const auto game = seen(*solved, slopes);
-    const Biased other(second_estimate(slopes).c_str(), 100);
+    const Biased other(second_estimator(slopes), 100);
     const auto found = with_second(*game, settings, 5, slopes, other);
     EXPECT_EQ("permutation_antithetic", found.method);
     EXPECT_EQ(found.estimates[0].attribution.values, found.attribution.values);
     EXPECT_TRUE(found.reached);
     EXPECT_LT(found.cross_check->p_value, 1e-6);
   }
+}
+
+/// Interactions of at most two players: orderings, the two-level estimator, regression and both witnesses are exact.
+std::unique_ptr<SolvedGame> second_order_game(int players, std::uint64_t seed) {
+  Rng rng(seed, "second order");
+  return random_interactions(players, 3 * players, 3, rng, [&rng] { return 1 + rng.below(2); });
+}
+
+TEST(Witness, CertifiesGamesOfPairsAtOnce) {
+  for (const int players : {24, 64}) {
+    const auto game = second_order_game(players, test_seed());
+    const auto found = evaluation::certified_reference(*game, {.relative_error = 1e-9}, test_seed());
+    EXPECT_EQ("certified", found.method);
+    EXPECT_TRUE(found.reached) << replay();
+    ASSERT_TRUE(found.witness.has_value());
+    EXPECT_EQ("diagonal_second_order", found.witness->method);
+    EXPECT_TRUE(found.witness->agrees) << found.witness->distance << replay();
+    EXPECT_LT(*found.witness->error_bar, 1e-10);
+    EXPECT_EQ("",
+              mismatch(game->shapley_values(), found.attribution.values, rounding(1e4, norm(game->shapley_values()))));
+    EXPECT_LE(found.attribution.evaluations - found.witness->attribution.evaluations, 2 * 4096) << "the first step";
+  }
+}
+
+TEST(Witness, ThatIsWrongIsNoticedAndChangesNothing) {
+  const auto game = fourth_order_game(40, 7);
+  const evaluation::ReferenceSettings settings{.relative_error = 0.1};  // the first step is enough
+  const auto right = evaluation::certified_reference(*game, settings, test_seed());
+  ASSERT_TRUE(right.witness.has_value());
+  EXPECT_TRUE(right.witness->agrees) << right.witness->distance << replay();
+  const Biased biased(evaluation::reference_witness(), 10);
+  const auto wrong = evaluation::certified_reference(*game, settings, test_seed(), {.slopes_witness = biased});
+  EXPECT_FALSE(wrong.witness->agrees) << replay();
+  EXPECT_EQ("certified", wrong.method);
+  EXPECT_EQ(right.attribution.values, wrong.attribution.values);
+  EXPECT_EQ(right.error, wrong.error);
+}
+
+// Each of the two is wrong in turn, and the other one is taken.
+TEST(Witness, TellsWhichOfTwoEstimatesIsRight) {
+  const auto solved = second_order_game(32, 5);
+  for (const Slopes slopes : {Slopes::none, Slopes::right}) {
+    const ValuesAlone values(*solved);
+    const Game& game = slopes == Slopes::none ? static_cast<const Game&>(values) : *solved;
+    const Biased orderings(estimators::find("permutation_antithetic"), 10), other(second_estimator(slopes), 10);
+    const auto first_is_wrong = evaluation::certified_reference(game, {}, 5, {.orderings = orderings});
+    EXPECT_FALSE(first_is_wrong.cross_check->agrees());
+    EXPECT_EQ(second_estimator(slopes).name(), first_is_wrong.method);
+    const auto second_is_wrong = with_second(game, {}, 5, slopes, other);
+    EXPECT_FALSE(second_is_wrong.cross_check->agrees());
+    EXPECT_EQ("permutation_antithetic", second_is_wrong.method);
+    for (const auto& found : {first_is_wrong, second_is_wrong}) {
+      EXPECT_EQ(slopes == Slopes::none ? "odd_shap" : "diagonal_second_order", found.witness->method);
+      EXPECT_TRUE(found.witness->agrees);
+      EXPECT_LT(distance(solved->shapley_values(), found.attribution.values), 0.03 * norm(solved->shapley_values()));
+    }
+  }
+}
+
+TEST(Witness, OfGamesOfValuesAloneIsAskedOnlyInADispute) {
+  const auto solved = fourth_order_game(32, 5);
+  EXPECT_FALSE(evaluation::certified_reference(ValuesAlone(*solved), {.relative_error = 0.1}, 5).witness.has_value());
+}
+
+// A witness that agrees, and knows its error well enough, spares the growth of the check.
+TEST(Witness, SparesTheCheck) {
+  const FadingGame game(64, 0.1);
+  const evaluation::ReferenceSettings settings{.relative_error = 1e-3};
+  const Biased biased(evaluation::reference_witness(), 10);
+  const auto with = evaluation::certified_reference(game, settings, test_seed()),
+             without = evaluation::certified_reference(game, settings, test_seed(), {.slopes_witness = biased});
+  ASSERT_TRUE(with.reached && without.reached);
+  ASSERT_LE(*with.witness->error_bar, settings.relative_error) << replay();
+  const auto check = [](const evaluation::CertifiedReference& found) {
+    return std::min(found.estimates[0].attribution.evaluations, found.estimates[1].attribution.evaluations);
+  };
+  EXPECT_LT(check(with), check(without)) << replay();
+  EXPECT_LE(distance(with.attribution.values, game.shapley_values()),
+            4 * settings.relative_error * norm(game.shapley_values()));
 }
 
 // One run of the two-level estimator is enough while orderings err more. Where bad slopes make it err more, its runs

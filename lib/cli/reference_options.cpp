@@ -120,6 +120,18 @@ Json json_of(const evaluation::ReferenceEstimate& estimate) {
           {"gradients", estimate.attribution.gradients}};
 }
 
+Json json_of(const evaluation::Witness& witness) {
+  Json bar = nullptr;
+  if (witness.error_bar) bar = json_number(*witness.error_bar, "its values are all 0");
+  return {{"method", witness.method},
+          {"values", witness.attribution.values},
+          {"error_bar", std::move(bar)},
+          {"distance", witness.distance},
+          {"agrees", witness.agrees},
+          {"evaluations", witness.attribution.evaluations},
+          {"gradients", witness.attribution.gradients}};
+}
+
 Json json_of(const Globals& globals, const Game& game, const evaluation::CertifiedReference& reference,
              const std::optional<Judgement>& judgement) {
   Json object = answers_json(globals, answers_of(game, reference));
@@ -138,6 +150,8 @@ Json json_of(const Globals& globals, const Game& game, const evaluation::Certifi
   object["estimates"] = Json::array();
   for (const evaluation::ReferenceEstimate& estimate : reference.estimates)
     object["estimates"].push_back(json_of(estimate));
+  object["witness"] = nullptr;
+  if (reference.witness) object["witness"] = json_of(*reference.witness);
   object["certification"] = nullptr;
   if (judgement) {
     const evaluation::Certification& certified = judgement->certified;
@@ -169,6 +183,13 @@ void print_words(const evaluation::CertifiedReference& reference, const std::opt
         first.method, first.attribution.evaluations, second.method, second.attribution.evaluations,
         check->agrees() ? "agree" : "DISAGREE", check->statistic, check->numerator_degrees, check->denominator_degrees,
         check->p_value);
+  }
+  if (const auto& witness = reference.witness) {
+    const Measured apart = relative(witness->distance, norm(reference.attribution.values));
+    std::cout << fmt::format("witness: {} ({} evaluations) {}: it is {} of the reference away{}\n", witness->method,
+                             witness->attribution.evaluations, witness->agrees ? "agrees" : "DISAGREES",
+                             measured_in_words(apart),
+                             witness->error_bar ? fmt::format(", its error bar is {:.3g}", *witness->error_bar) : "");
   }
   if (!judgement) return;
   const evaluation::Certification& certified = judgement->certified;
@@ -233,6 +254,10 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
     std::cerr << "reference: p_value=" << reference.cross_check->p_value
               << " (the two estimates are farther apart than chance allows: one of them is wrong). Values are those of "
               << reference.method << " alone.\n";
+  if (reference.witness && !reference.witness->agrees && !disagree)
+    std::cerr << "reference: note: " << reference.witness->method
+              << " is farther from the reference than its error bar allows (the bar is no bound, and two independent "
+                 "estimates agree). Take a smaller --relative-error to be sure.\n";
   if (!reference.reached && !asked.noisy())
     std::cerr << "reference: relative_error=" << measured_in_words(reference.error) << " (asked for "
               << options.settings.relative_error

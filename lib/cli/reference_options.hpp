@@ -22,7 +22,8 @@ void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& se
 ///
 /// JSON keys: those of an attribution (so that a reference can be certified itself), and relative_error, rounding,
 /// reached, cross_check {statistic, degrees_of_freedom [2], p_value, agrees} or null, estimates [{method, values,
-/// standard_errors, evaluations}], certification {...} or null. Throws CheckFailed after printing when the two
+/// standard_errors, evaluations, gradients}], witness {method, values, error_bar or null, distance, agrees,
+/// evaluations, gradients} or null, certification {...} or null. Throws CheckFailed after printing when the two
 /// estimates disagree or the error was not reached. The method "noisy" says that a program's game gives two values for
 /// one coalition.
 void run_reference(const Globals& globals, const ReferenceOptions& options, const NamedGame& named);

@@ -35,7 +35,8 @@ struct SecondOrder {
 struct Attribution {
   std::vector<double> values;                          ///< [n]
   std::optional<std::vector<double>> standard_errors;  ///< [n], where the method has them
-  /// Independent samples that the standard errors are made of, where they may be few: orderings. 0: not counted.
+  /// Independent samples that the standard errors are made of, where they may be few: orderings, or one more than the
+  /// degrees of freedom that they have. 0: not counted.
   std::int64_t error_samples = 0;
   double empty = 0;  ///< v(∅)
   double grand = 0;  ///< v(N)

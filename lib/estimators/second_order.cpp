@@ -26,8 +26,6 @@ namespace {
 
 /// The halves of a comb's rows are compared, so there are two at least.
 constexpr int fewest_directions = 2;
-/// Beyond so many nodes a gap is no matter of the quadrature.
-constexpr int most_nodes = 64;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -173,7 +171,7 @@ class DiagonalSecondOrder final : public Estimator {
       const double sum = std::accumulate(found.values.begin(), found.values.end(), 0.0);
       double size = std::abs(gain);
       for (const double value : found.values) size = std::max(size, std::abs(value));
-      if (std::abs(sum - gain) <= options_.tolerance / 10 * size || 2 * count > most_nodes) break;
+      if (std::abs(sum - gain) <= options_.tolerance / 10 * size || 2 * count > options_.most_nodes) break;
     }
     std::vector<std::int64_t> places = game.places();
     if (directions >= players) std::iota(places.begin(), places.end(), 0);

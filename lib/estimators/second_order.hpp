@@ -13,6 +13,7 @@ namespace opshap::estimators {
 struct SecondOrderOptions {
   /// Of Gauss–Legendre's rule to begin with. They are doubled until the first order adds up to v(N) − v(∅).
   int nodes = 4;
+  int most_nodes = 64;  ///< beyond so many a gap is no matter of the quadrature
   /// At each node, a power of two of at most as many as players. None: comb_directions(n).
   std::optional<int> directions = std::nullopt;
   bool all_directions = false;  ///< as many as players, whatever `directions` says

@@ -428,7 +428,7 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, co
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
   const Contestants contestants = contestants_of(evaluation);  // an unknown name stops here, not after an hour
 
-  std::string identity = evaluation.identity;
+  std::string identity = message(evaluation.identity, " references=", reference_recipe);
   for (const auto& [name, checksum] : programs(evaluation.settings)) identity += message(" ", name, "=", checksum);
   runs::Units units(folder, "evaluation", identity);
   std::string results, attributions, fields;

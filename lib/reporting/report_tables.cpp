@@ -373,6 +373,8 @@ Table reference(const Scoreboard& scores) {
         "Certified: two independent estimates that agree within their standard errors, by antithetic pairs of "
         "orderings and by the two-level estimator, or by paired KernelSHAP where a game has no slopes. The reference "
         "is their weighted mean. Evaluations count reverse passes by what they cost.");
+    if (std::ranges::any_of(rows, [](auto& row) { return row.part_errors.contains("paired_regression"); }))
+      table.notes.push_back("Paired regression is paired KernelSHAP without its bias.");
   }
   if (const auto target = rows.empty() ? std::nullopt : rows.back().quality.target) {
     table.notes.push_back(

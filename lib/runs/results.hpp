@@ -52,7 +52,7 @@ struct AttributionRow : Answer {
   std::string pde;          ///< "burgers1d"
   int players = 0;          ///< n
   std::int64_t sample = 0;  ///< index in the data set
-  std::string reference;    ///< "exact", "certified", or "permutation_antithetic"
+  std::string reference;    ///< evaluation::CertifiedReference::method: "exact", "certified", or that of an estimate
   /// Standard error of the reference, ‖se‖₂/‖φ_ref‖₂; 0 for exact; undefined where φ_ref is 0.
   Measured reference_error = Measured::of(0);
   std::int64_t reference_evaluations = 0;          ///< forward equivalents

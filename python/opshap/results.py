@@ -5,7 +5,7 @@ import statistics
 
 class Reference(dict):
     """The JSON of `opshap reference`: values [n], standard_errors [n], relative_error, reached, method, cross_check,
-    estimates.
+    estimates, witness.
     """
 
     def __repr__(self):

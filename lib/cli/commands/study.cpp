@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/dataset.hpp"
+#include "evaluation/certified_reference.hpp"
 #include "networks/networks.hpp"
 
 namespace opshap::cli {
@@ -38,6 +39,7 @@ std::string StudiedRun::identity(int inputs, double reference_error, std::uint64
                                 {"resolutions", profile.resolutions},
                                 {"inputs", inputs},
                                 {"reference_error", reference_error},
+                                {"references", evaluation::reference_recipe},
                                 {"seed", seed}}
       .dump();
 }
