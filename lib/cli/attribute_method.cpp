@@ -153,9 +153,6 @@ std::optional<methods::FirstOrder> wanted_error_bar(const AttributeOptions& opti
   return mean_field ? methods::FirstOrder::mean_field : methods::FirstOrder::integrated_gradients;
 }
 
-/// The most coalitions that methods::in_steps() evaluates, about.
-std::int64_t most_of_steps(int players) { return std::max<std::int64_t>(16 * std::int64_t{players}, 4096); }
-
 }  // namespace
 
 std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options) {
@@ -169,7 +166,7 @@ Attribution run_method(const AttributeOptions& options, const methods::Method* p
                        const Attribution* before) {
   const int players = question.game.players();
   if (options.chooses()) {
-    const auto shown = shown_game(question.game, most_of_steps(players));
+    const auto shown = shown_game(question.game, methods::most_coalitions(players));
     const double tolerance = *options.tolerance_in_use();
     return before == nullptr ? methods::in_steps(*shown, tolerance, question.seed)
                              : methods::as_before(*before, *shown, tolerance, question.seed);

@@ -75,7 +75,7 @@ bool has_gradients(const Game& game, FirstOrder first_order) {
   return extension != nullptr && extension->everywhere();
 }
 
-Budget of_players(const Game& game) { return {coalitions_a_player * game.players()}; }
+Budget of_players(const Game& game) { return {most_coalitions(game.players())}; }
 
 /// Sampling for a game that gradients do not explain.
 Attribution sampled_by_regression(const Game& game, std::uint64_t seed, Attribution before) {
@@ -125,6 +125,10 @@ Attribution by_gradients(FirstOrder first_order, const Game& game, double tolera
 }
 
 }  // namespace
+
+std::int64_t most_coalitions(int players) {
+  return players <= most_exact_players ? std::int64_t{1} << players : coalitions_a_player * players;
+}
 
 Attribution with_error_bar(const Estimator& estimator, FirstOrder first_order, const Game& game, std::uint64_t seed) {
   const auto second_order = estimators::diagonal_second_order({.mean_field = first_order == FirstOrder::mean_field});

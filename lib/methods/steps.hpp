@@ -56,6 +56,9 @@ Attribution second_order_or(const Estimator& second_order, double tolerance, con
 /// seed. Throws InvalidArgument for a tolerance outside (0, 1], and as attribute() does.
 Attribution in_steps(const Game& game, double tolerance, std::uint64_t seed);
 
+/// The most coalitions that one of these steps evaluates.
+std::int64_t most_coalitions(int players);
+
 /// The values of the method that answered a like question in_steps(), without the steps before it: the mean field or
 /// integrated gradients with as many nodes and no error bar, diagonal_second_order with its own bar, or the same
 /// sampling.
