@@ -58,7 +58,7 @@ Attribution next(const Estimator& estimator, Budget budget, const Game& game, st
             .error_bar = error_bar(found),
             .seconds = found.game_seconds + found.estimator_seconds,
             .forward_equivalents = forward_equivalents(estimator, game, found)};
-  found.distinct = std::max(found.distinct, before.distinct);  // both have asked for ∅ and N
+  found.distinct += std::max(std::int64_t{0}, before.distinct - 2);  // both have asked for ∅ and N
   found.evaluations += before.evaluations;
   found.gradients += before.gradients;
   found.game_seconds += before.game_seconds;

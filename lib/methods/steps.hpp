@@ -53,7 +53,7 @@ Attribution second_order_or(const Estimator& second_order, double tolerance, con
 ///
 /// A game without gradients off the diagonal goes from step 1 to antithetic orderings with 16 coalitions a player,
 /// whose standard errors say how far off they are. The values of each step are those of the named method with the same
-/// seed. Throws InvalidArgument for a tolerance outside (0, 1], and as attribute() does.
+/// seed, tolerance and nodes. Throws InvalidArgument for a tolerance outside (0, 1], and as attribute() does.
 Attribution in_steps(const Game& game, double tolerance, std::uint64_t seed);
 
 /// The most coalitions that one of these steps evaluates.
