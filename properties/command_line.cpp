@@ -114,7 +114,7 @@ TEST_F(CommandLine, SecondOrderSaysHowFarOffItIsAndWhatItCost) {
   EXPECT_GT(found["error_bar"].get<double>(), 0);
   EXPECT_GT(found["first_order_error_bar"].get<double>(), 0);
   EXPECT_EQ("diagonal_second_order", found["steps"][0]["method"]);
-  EXPECT_TRUE(has(output(ask), "without the correction"));
+  EXPECT_TRUE(has(output(ask), "without it"));
   EXPECT_EQ(32, answer(ask + " --directions all")["directions"]);
   for (const char* wrong : {"3", "64", "-4", "many"})
     expect_refusal(ask + " --directions " + wrong, 2, "directions=" + std::string(wrong));
@@ -126,6 +126,66 @@ TEST_F(CommandLine, SecondOrderSaysHowFarOffItIsAndWhatItCost) {
   expect_refusal("attribute --game unanimity_sum --players 8 --base mean_field", 2, "--base");
   EXPECT_EQ(0,
             done("attribute --game unanimity_sum --players 16 --method diagonal_second_order --base mean_field").code);
+}
+
+TEST_F(CommandLine, SecondOrderSaysThatItIsBeyondTheToleranceOrSamplesInstead) {
+  const std::string ask =
+      "attribute --game exponential_of_measure --players 32 --method diagonal_second_order --tolerance ";
+  const Outcome good = done(ask + "1 --json");
+  EXPECT_TRUE(holds(Json::parse(good.out), {{"tolerance", 1}, {"within_tolerance", true}, {"fallback", nullptr}}));
+  EXPECT_EQ("", good.err);
+  const Outcome beyond = done(ask + "1e-9 --quiet --json");
+  EXPECT_TRUE(holds(Json::parse(beyond.out), {{"within_tolerance", false}, {"fallback", nullptr}}));
+  EXPECT_TRUE(has(beyond.err, "attribute: diagonal_second_order: relative error about "));
+  EXPECT_TRUE(has(beyond.err, "not within the tolerance of 1e-09.\n"));
+  EXPECT_TRUE(has(beyond.err, "--fallback"));
+
+  const Json found = answer(ask + "1e-9 --fallback odd_shap --budget 200");
+  EXPECT_TRUE(holds(found, {{"method", "diagonal_second_order"},
+                            {"fallback", "odd_shap"},
+                            {"error_bar", nullptr},
+                            {"standard_errors", nullptr},
+                            {"within_tolerance", false},
+                            {"distinct", 200}}));
+  EXPECT_EQ(answer("attribute --game exponential_of_measure --players 32 --method odd_shap --budget 200")["values"],
+            found["values"]);
+  EXPECT_EQ(Json::parse(beyond.out)["correction"], found["correction"]);
+  ASSERT_EQ(2U, found["steps"].size());
+  EXPECT_EQ("odd_shap", found["steps"][1]["method"]);
+  EXPECT_EQ(3 * found["gradients"].get<int>() + 200, found["forward_equivalents"]);
+
+  for (const char* wrong : {"0", "-1", "1.01", "nan"}) expect_refusal(ask + wrong, 2, "--tolerance=");
+  expect_refusal(ask + "1 --fallback odd_shap", 2, "--budget (--fallback=odd_shap");
+  expect_refusal(ask + "1 --fallback odd_shap --budget 20", 2, "needs at least 64 coalitions");
+  expect_refusal(ask + "1 --fallback odd_shp --budget 200", 2, "odd_shap");
+  expect_refusal(ask + "1 --fallback two_level --budget 2000", 2, "needs gradients");
+  expect_refusal(ask + "1 --fallback mean_field --budget 200", 2, "needs gradients");
+  expect_refusal(ask + "1 --fallback exact --budget 200", 2, "does not sample");
+  const std::string other = "attribute --game unanimity_sum --players 8 --method permutation --budget 20 ";
+  expect_refusal(other + "--tolerance 0.1", 2, "--tolerance");
+  expect_refusal(other + "--fallback odd_shap", 2, "--fallback");
+  expect_refusal(other + "--error-bar", 2, "--error-bar");
+}
+
+TEST_F(CommandLine, AFirstOrderSaysHowFarOffItIsWhereThatCostsLessThanItDoes) {
+  const auto asked = [this](int players, const std::string& more) {
+    return answer("attribute --game exponential_of_measure --players " + std::to_string(players) + " --method " + more);
+  };
+  const Json found = asked(16, "integrated_gradients");
+  EXPECT_EQ(50 + 4 * (1 + 2 * 4), found["gradients"]);
+  EXPECT_GE(found["error_bar"], asked(16, "diagonal_second_order")["first_order_error_bar"]);
+  EXPECT_EQ(asked(16, "integrated_gradients --no-error-bar")["values"], found["values"]);
+  EXPECT_EQ("integrated_gradients", found["steps"][0]["method"]);
+  EXPECT_EQ(3 * found["gradients"].get<int>(), found["forward_equivalents"]);
+  for (const char* more : {"integrated_gradients --nodes 36", "integrated_gradients --no-error-bar"})
+    EXPECT_FALSE(asked(16, more).contains("error_bar")) << more;
+  EXPECT_TRUE(asked(16, "integrated_gradients --nodes 37").contains("error_bar"));
+  EXPECT_FALSE(asked(17, "integrated_gradients").contains("error_bar"));
+  EXPECT_TRUE(asked(17, "integrated_gradients --error-bar").contains("error_bar"));
+  expect_refusal("attribute --game exponential_of_measure --players 17 --method mean_field --error-bar", 2,
+                 "closure=none");
+  const std::string closed = "attribute --game bilinear_game --players 8 --method integrated_gradients --error-bar";
+  EXPECT_TRUE(has(output(closed), "relative error about"));
 }
 
 TEST_F(CommandLine, AStandardInputOfDashIsRead) {

@@ -139,7 +139,23 @@ TEST_F(Options, WithoutAMethodThereIsAnAnswerAndWhatChoseIt) {
   EXPECT_EQ("permutation_antithetic", sampled.at("method"));
   EXPECT_GT(sampled.at("error_bar").get<double>(), 0);
   EXPECT_LE(sampled.at("distinct"), 16 * 20);
+  EXPECT_TRUE(holds(sampled, {{"chosen", true}, {"tolerance", 0.05}}));
   expect_refusal("attribute --game " + game() + " --budget 8", 2, "--method");
+  for (const char* option : {"--nodes 4", "--fallback odd_shap", "--error-bar", "--base mean_field"})
+    expect_refusal("attribute --game " + game() + " " + option, 2, "only with --method");
+  expect_refusal("attribute --game " + game() + " --tolerance 2", 2, "--tolerance=2");
+  const Outcome steps = opshap("attribute --game weighted_voting --players 20 --json");
+  for (const char* line :
+       {"attribute: integrated_gradients: relative error not known (the values are 0), not within the tolerance of "
+        "0.05",
+        "attribute: diagonal_second_order: relative error about 1, not within the tolerance of 0.05.\n",
+        "attribute: odd_shap: relative error not known (the method has no standard errors)"})
+    EXPECT_TRUE(has(steps.err, line));
+  const json rough = json::parse(steps.out);
+  EXPECT_TRUE(holds(rough, {{"method", "odd_shap"}, {"error_bar", nullptr}, {"within_tolerance", false}}));
+  EXPECT_EQ(3u, rough.at("steps").size());
+  EXPECT_EQ("the values are 0", rough.at("steps").at(0).at("error_bar_why"));
+  EXPECT_EQ("", opshap("attribute --game weighted_voting --players 20 --json --quiet").err);
   EXPECT_TRUE(has(opshap("attribute --game unanimity_sum --players 20 --sort").out, "chosen by opshap"));
 }
 

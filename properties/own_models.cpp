@@ -109,6 +109,52 @@ TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
   EXPECT_EQ(3, tried);
 }
 
+// Each question has its own steps. Of eighty every second one is measured, and the next one is answered by its method.
+TEST_F(EndToEnd, WithoutAMethodEachQuestionIsAnsweredByItsOwnStepsOrThoseOfTheOneBefore) {
+  const std::string stem = OPSHAP_SOURCE_DIR "/reference_data/normalised_models/line_channels";
+  const auto ask = [&](const std::string& input, const std::string& query) {
+    return done("attribute --operator " + stem + ".safetensors --input " + input + " --baseline " + stem +
+                ".b.npy --tolerance 0.2 --json --query " + query);
+  };
+  const Json one = Json::parse(ask(stem + ".u.npy", "3").out), all = Json::parse(ask(stem + ".u.npy", "all").out);
+  EXPECT_EQ(one["steps"].back()["method"], one["method"]);
+  EXPECT_EQ(one["steps"].back()["error_bar"], one["error_bar"]);
+  EXPECT_EQ(one["method"], all["methods"][0][3]);
+  EXPECT_EQ(one["error_bar"], all["error_bar"][0][3]);
+  EXPECT_EQ(one["values"], all["values"][0][3]);
+
+  const data::NpyArray field = data::read_npy(stem + ".u.npy");
+  std::vector<double> four;
+  for (int copy = 0; copy < 4; ++copy)
+    for (const double value : field.reals("u")) four.push_back(value);
+  data::write_npy(path("four.npy"), {{4, 2, 20}, data::Dtype::float64, four});
+  const Outcome outcome = ask(path("four.npy"), "all");
+  const Json many = Json::parse(outcome.out);
+  int answers = 0, measured = 0;
+  for (const Json& step : many["steps"]) {
+    answers += step["answers"].get<int>();
+    EXPECT_TRUE(has(outcome.err, "attribute: " + step["method"].get<std::string>() + ": relative error"));
+  }
+  EXPECT_EQ(80, answers);
+  for (std::size_t query = 0; query < 20; ++query) {
+    const Json& method = many["methods"][3][query];
+    measured += !many["error_bar"][3][query].is_null();
+    EXPECT_EQ(all["methods"][0][query - query % 2], method) << query;
+    if (query % 2 == 0 || method == all["methods"][0][query]) {
+      EXPECT_EQ(all["values"][0][query], many["values"][3][query]) << query;
+    }
+    if (query % 2 == 0) {
+      EXPECT_EQ(all["error_bar"][0][query], many["error_bar"][3][query]) << query;
+    }
+  }
+  EXPECT_LT(measured, 20);
+  const auto total = [](const Json& counts) {
+    const auto numbers = counts.get<std::vector<int>>();
+    return std::accumulate(numbers.begin(), numbers.end(), 0);
+  };
+  EXPECT_LT(total(many["gradients"][3]), total(all["gradients"][0]));
+}
+
 // Values of a target are the same sum of those of its queries.
 TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
   const std::string stem = OPSHAP_SOURCE_DIR "/reference_data/normalised_models/line_channels";

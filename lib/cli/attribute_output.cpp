@@ -12,146 +12,14 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/measured.hpp"
-#include "core/names.hpp"
+#include "core/threads.hpp"
 #include "data/npy.hpp"
-#include "estimators/diagonal.hpp"
-#include "estimators/least_squares.hpp"
-#include "estimators/registry.hpp"
-#include "estimators/second_order.hpp"
-#include "evaluation/contest.hpp"
+#include "methods/steps.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::cli {
 
 using Json = nlohmann::ordered_json;
-
-namespace {
-
-/// Up to so many players all coalitions are cheap.
-constexpr int most_exact_players = 12;
-
-/// diagonal_second_order as it is wanted.
-std::unique_ptr<Estimator> wanted_second_order(const AttributeOptions& options) {
-  estimators::SecondOrderOptions wanted;
-  require(!options.rule, "attribute: --rule (diagonal_second_order is integrated by Gauss-Legendre). Leave it out.");
-  if (options.nodes) wanted.nodes = *options.nodes;
-  wanted.all_directions = options.directions == "all";
-  if (!options.directions.empty() && !wanted.all_directions) {
-    wanted.directions = number_of<int>(options.directions);
-    require(wanted.directions.has_value(), "attribute: --directions=", options.directions,
-            " (no whole number). Give a power of two, or all.");
-  }
-  require(options.base.empty() || options.base == "mean_field" || options.base == "integrated_gradients",
-          "attribute: --base=", options.base, " (diagonal_second_order corrects no such method).",
-          suggestion(options.base, {"integrated_gradients", "mean_field"}), " Give one of the two.");
-  wanted.mean_field = options.base == "mean_field";
-  return estimators::diagonal_second_order(wanted);
-}
-
-/// A method of gradients with the wanted nodes, rule and directions, or nullptr when none is given.
-std::unique_ptr<Estimator> wanted_quadrature(const AttributeOptions& options) {
-  if (options.method == "diagonal_second_order") return wanted_second_order(options);
-  for (const auto& [given, option] :
-       {std::pair(!options.directions.empty(), "--directions"), {!options.base.empty(), "--base"}})
-    require(!given, "attribute: ", option, " (", options.method,
-            " has none). Leave it out, or use --method diagonal_second_order.");
-  if (!options.nodes && !options.rule) return nullptr;
-  if (options.method == "mean_field") {
-    require(!options.rule, "attribute: --rule (mean_field is integrated by Gauss-Legendre). Leave it out.");
-    return estimators::mean_field(*options.nodes);
-  }
-  require(options.method == "integrated_gradients", "attribute: --", options.nodes ? "nodes" : "rule", " (",
-          options.method, " has no quadrature to choose). Leave it out, or use --method integrated_gradients.");
-  const estimators::Rule rule = options.rule ? estimators::find_rule(*options.rule) : estimators::Rule::midpoint;
-  return estimators::integrated_gradients(rule, options.nodes.value_or(estimators::default_quadrature_nodes));
-}
-
-/// A least-squares method that answers with minimum-norm solutions where it must, or nullptr when that is not asked
-/// for.
-std::unique_ptr<Estimator> wanted_minimum_norm(const AttributeOptions& options) {
-  if (!options.minimum_norm) return nullptr;
-  const auto* solves = dynamic_cast<const estimators::LeastSquares*>(&estimators::find(options.method));
-  require(solves != nullptr, "attribute: --minimum-norm (", options.method,
-          " solves no least-squares problem). Leave it out, or use --method kernel_shap_paired.");
-  return solves->with_minimum_norm();
-}
-
-/// A method that takes what it needs keeps no budget: only one that is enough for `exact` says nothing wrong.
-void require_keeps(const Estimator& estimator, std::optional<std::int64_t> budget, std::int64_t needs) {
-  if (!budget || estimator.guarantees().uses_budget()) return;
-  const bool exact = estimator.guarantees().mse_rate == exact_rate;
-  const std::string why =
-      exact ? message(" evaluates all 2^n coalitions, ", needs, " here). Use a sampling method, or group the players.")
-            : std::string(" takes what its quadrature needs, not a budget). Leave it out, or give --nodes.");
-  require(exact && *budget >= needs, "attribute: --budget=", *budget, " (", estimator.name(), why);
-}
-
-}  // namespace
-
-void choose_method(AttributeOptions& options, const Game& game) {
-  for (const auto& [given, option] : {std::pair(options.nodes.has_value(), "--nodes"),
-                                      {options.rule.has_value(), "--rule"},
-                                      {!options.directions.empty(), "--directions"},
-                                      {!options.base.empty(), "--base"},
-                                      {options.minimum_norm, "--minimum-norm"},
-                                      {!options.budget.empty(), "--budget"}})
-    require(!given, "attribute: ", option, " (only with --method). Name a method, or leave it out.");
-  if (game.players() <= most_exact_players) {
-    options.method = "exact";
-  } else if (game.mean_field() != nullptr) {
-    options.method = "mean_field";
-  } else if (game.extension() != nullptr) {
-    options.method = "integrated_gradients";
-  } else {
-    options.method = "permutation_antithetic";
-    options.budget = "16n";
-  }
-}
-
-Json chosen_json(const AttributeOptions& options, const Attribution& attribution) {
-  Measured bar = Measured::undefined("the method has no standard errors: its error is not of sampling");
-  if (attribution.exact) bar = Measured::of(0);
-  if (attribution.standard_errors) bar = relative(norm(*attribution.standard_errors), norm(attribution.values));
-  if (attribution.second_order) bar = Measured::of(attribution.second_order->error_bar);
-  const Json error_bar = bar.value ? Json(*bar.value) : Json(nullptr);
-  Json chosen = {{"error_bar", error_bar}};
-  if (!bar.value) chosen["error_bar_why"] = bar.why;
-  chosen["steps"] = Json::array({{{"method", options.method},
-                                  {"error_bar", error_bar},
-                                  {"seconds", attribution.game_seconds + attribution.estimator_seconds}}});
-  return chosen;
-}
-
-std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options) {
-  if (!options.method.starts_with(peer_prefix)) return nullptr;
-  require(
-      !options.nodes && !options.rule && !options.minimum_norm && options.directions.empty() && options.base.empty(),
-      "attribute: --method=", options.method,
-      " (takes no --nodes, --rule, --directions, --base or --minimum-norm). Leave them out.");
-  require(!options.budget.empty(), "attribute: --budget (", options.method,
-          " needs a limit). Give at least 2: the empty and the grand coalition.");
-  return methods::resolve(options.method);
-}
-
-Attribution run_method(const AttributeOptions& options, const methods::Method* peer, methods::Question question) {
-  const int players = question.game.players();
-  const auto budget = options.budget.empty() ? std::optional<std::int64_t>()
-                                             : evaluation::parse_budget("attribute: --budget", options.budget, players);
-  if (peer != nullptr) {
-    const auto shown = shown_game(question.game, *budget);
-    return peer->attribute({*shown, question.scenario, {*budget}, question.seed});
-  }
-  const Estimator& registered = estimators::find(options.method);
-  const std::unique_ptr<Estimator> minimum_norm = wanted_minimum_norm(options), quadrature = wanted_quadrature(options);
-  const Estimator& estimator = minimum_norm ? *minimum_norm : quadrature ? *quadrature : registered;
-  const bool samples = estimator.guarantees().uses_budget();
-  const std::int64_t minimum = estimator.minimum(players).coalitions;
-  require(!samples || budget.has_value(), "attribute: --budget (", estimator.name(),
-          " samples coalitions, so it needs a limit). Give at least ", minimum, " for n=", players, " players.");
-  require_keeps(estimator, budget, minimum);
-  const auto shown = shown_game(question.game, std::max(budget.value_or(0), samples ? budget.value_or(0) : minimum));
-  return attribute(estimator, *shown, {budget.value_or(0)}, question.seed);
-}
 
 namespace {
 
@@ -242,6 +110,12 @@ namespace {
 /// Rows of the table for people; --json has all.
 constexpr std::size_t most_rows = 40;
 
+/// "relative error about 0.02", or why it is not known.
+std::string in_words(const Measured& error_bar) {
+  return error_bar.value ? fmt::format("relative error about {:.2g}", *error_bar.value)
+                         : fmt::format("relative error not known ({})", error_bar.why);
+}
+
 void print_game(const Answers& answers) {
   if (answers.blocks)
     std::cout << fmt::format("{} of {} blocks of the mesh hold points and play; --json says which.\n",
@@ -307,10 +181,14 @@ void print_table(const Answers& answers) {
       answers.method, attribution.exact ? " (exact)" : "", attribution.distinct, attribution.evaluations,
       attribution.gradients, attribution.game_seconds, attribution.estimator_seconds);
   print_errors_in_words(attribution);
+  if (answers.chosen) std::cout << "chosen by opshap (--method names another one)\n";
   if (const auto& order = attribution.second_order)
     std::cout << fmt::format(
-        "{} nodes, {} directions: relative error about {:.2g}, and about {:.2g} without the correction\n", order->nodes,
-        order->directions, order->error_bar, order->first_order_error_bar);
+        "{} nodes, {} directions: the correction leaves a relative error of about {:.2g}, and there is one of about "
+        "{:.2g} without it\n",
+        order->nodes, order->directions, order->error_bar, order->first_order_error_bar);
+  if (!attribution.steps.empty())
+    std::cout << fmt::format("{}: {}\n", attribution.steps.back().method, in_words(methods::error_bar(attribution)));
   if (const auto& rank = attribution.minimum_norm) {
     std::cout << fmt::format(
         "Minimum-norm solution: the sample has rank {} of the {} that would determine the values, so there is no std. "
@@ -322,18 +200,48 @@ void print_table(const Answers& answers) {
 /// A name without the quotes of JSON.
 std::string words(const Json& name) { return name.is_string() ? name.get<std::string>() : name.dump(); }
 
-/// Which method answered where none was asked for, and how well it is known.
-void print_chosen(const Json& chosen) {
-  const auto& bar = chosen["error_bar"];
-  std::cout << "chosen by opshap (--method names another one); relative error: "
-            << (bar.is_null() ? "not known, " + chosen["error_bar_why"].get<std::string>()
-                              : fmt::format("{:.2g}", bar.get<double>()))
-            << '\n';
+Json json_of(const Measured& error_bar) { return error_bar.value ? Json(*error_bar.value) : Json(nullptr); }
+
+/// The method that has answered.
+const std::string& answering(const Answers& answers, const Attribution& attribution) {
+  return attribution.steps.empty() ? answers.method : attribution.steps.back().method;
+}
+
+/// What JSON says of an attribution's steps.
+Json steps_json(const Answers& answers, const Attribution& attribution) {
+  const Measured bar = methods::error_bar(attribution);
+  Json object = {{"error_bar", json_of(bar)}};
+  if (!bar.value) object["error_bar_why"] = bar.why;
+  if (answers.chosen) object["chosen"] = true;
+  if (answers.tolerance)
+    object.update({{"tolerance", *answers.tolerance}, {"within_tolerance", methods::within(bar, *answers.tolerance)}});
+  if (const auto& order = attribution.second_order)
+    object.update({{"first_order_error_bar", order->first_order_error_bar},
+                   {"correction", order->correction},
+                   {"nodes", order->nodes},
+                   {"directions", order->directions},
+                   {"fallback", nullptr}});
+  if (!answers.chosen && attribution.steps.size() > 1) object["fallback"] = attribution.steps.back().method;
+  Json steps = Json::array();
+  std::int64_t forward_equivalents = 0;
+  for (const Step& step : attribution.steps) {
+    forward_equivalents += step.forward_equivalents;
+    steps.push_back({{"method", step.method},
+                     {"error_bar", json_of(step.error_bar)},
+                     {"seconds", step.seconds},
+                     {"forward_equivalents", step.forward_equivalents}});
+    if (!step.error_bar.value) steps.back()["error_bar_why"] = step.error_bar.why;
+  }
+  object["forward_equivalents"] = forward_equivalents;
+  object["steps"] = std::move(steps);
+  return object;
 }
 
 /// An attribution as one JSON object.
-Json attribution_json(const Globals& globals, const std::string& method, const Attribution& attribution) {
-  Json object = {{"method", method}, {"players", attribution.values.size()}, {"values", attribution.values}};
+Json attribution_json(const Globals& globals, const Answers& answers, const Attribution& attribution) {
+  Json object = {{"method", answers.chosen ? answering(answers, attribution) : answers.method},
+                 {"players", attribution.values.size()},
+                 {"values", attribution.values}};
   object["standard_errors"] = attribution.standard_errors ? Json(*attribution.standard_errors) : Json(nullptr);
   if (attribution.error_samples > 0) object["error_samples"] = attribution.error_samples;
   object["empty"] = attribution.empty;
@@ -347,23 +255,44 @@ Json attribution_json(const Globals& globals, const std::string& method, const A
   object["exact"] = attribution.exact;
   const auto& rank = attribution.minimum_norm;
   object["minimum_norm"] = rank ? Json{{"rank", rank->found}, {"needed_rank", rank->needed}} : Json(nullptr);
-  if (const auto& order = attribution.second_order)
-    object.update({{"error_bar", order->error_bar},
-                   {"first_order_error_bar", order->first_order_error_bar},
-                   {"correction", order->correction},
-                   {"nodes", order->nodes},
-                   {"directions", order->directions},
-                   {"forward_equivalents", order->forward_equivalents},
-                   {"fallback", nullptr},
-                   {"steps", Json::array({{{"method", method},
-                                           {"error_bar", order->error_bar},
-                                           {"seconds", attribution.game_seconds + attribution.estimator_seconds}}})}});
+  if (!attribution.steps.empty()) object.update(steps_json(answers, attribution));
   return object;
+}
+
+/// All steps of a method, over all answers.
+struct StepsOfMethod {
+  std::string method;
+  std::size_t tried = 0, measured = 0, answers = 0;
+  double largest = 0;  ///< error bar that was measured
+  std::string why;     ///< one was not
+  double seconds = 0;
+  std::int64_t forward_equivalents = 0;
+};
+
+std::vector<StepsOfMethod> steps_by_method(const Answers& answers) {
+  std::vector<StepsOfMethod> all;
+  for (const std::vector<Attribution>& of_input : answers.attributions) {
+    for (const Attribution& attribution : of_input) {
+      for (const Step& step : attribution.steps) {
+        auto place = std::ranges::find(all, step.method, &StepsOfMethod::method);
+        if (place == all.end()) place = all.insert(all.end(), {.method = step.method});
+        ++place->tried;
+        place->answers += &step == &attribution.steps.back();
+        place->measured += step.error_bar.value.has_value();
+        place->largest = std::max(place->largest, step.error_bar.value.value_or(0));
+        if (!step.error_bar.value) place->why = step.error_bar.why;
+        place->seconds += step.seconds;
+        place->forward_equivalents += step.forward_equivalents;
+      }
+    }
+  }
+  return all;
 }
 
 /// Those of several inputs or queries.
 Json attributions_json(const Globals& globals, const Answers& answers) {
   const auto& [key_of_names, names] = answers.explained;
+  const std::vector<StepsOfMethod> steps = steps_by_method(answers);
   Json object = {{"method", answers.method},
                  {"players", answers.attributions.front().front().values.size()},
                  {key_of_names, names}};
@@ -371,23 +300,37 @@ Json attributions_json(const Globals& globals, const Answers& answers) {
                           "gradients", "exact", "minimum_norm"}) {
     object[key] = Json::array();
   }
+  if (!steps.empty())
+    for (const char* key : {"methods", "error_bar", "forward_equivalents"}) object[key] = Json::array();
+  if (answers.tolerance)
+    for (const char* key : {"within_tolerance", "fallback"}) object[key] = Json::array();
   double game_seconds = 0, estimator_seconds = 0;
   for (const std::vector<Attribution>& of_input : answers.attributions) {
     Json rows = Json::array();
     for (const Attribution& attribution : of_input) {
-      rows.push_back(attribution_json(globals, answers.method, attribution));
+      rows.push_back(attribution_json(globals, answers, attribution));
+      rows.back()["methods"] = answering(answers, attribution);
       game_seconds += attribution.game_seconds;
       estimator_seconds += attribution.estimator_seconds;
     }
     for (auto& [key, column] : object.items()) {
-      if (!rows.front().contains(key) || key == "method" || key == "players") continue;
+      if (!column.is_array() || key == key_of_names) continue;
       Json of_queries = Json::array();
-      for (const auto& row : rows) of_queries.push_back(row[key]);
+      for (const auto& row : rows) of_queries.push_back(row.value(key, Json(nullptr)));
       column.push_back(names.size() == 1 ? of_queries.front() : of_queries);
     }
   }
   object["seed"] = globals.seed;
   object["seconds"] = {{"game", game_seconds}, {"estimator", estimator_seconds}};
+  if (answers.chosen) object["chosen"] = true;
+  if (answers.tolerance) object["tolerance"] = *answers.tolerance;
+  for (const StepsOfMethod& step : steps)
+    object["steps"].push_back({{"method", step.method},
+                               {"error_bar", step.measured > 0 ? Json(step.largest) : Json(nullptr)},
+                               {"seconds", step.seconds},
+                               {"forward_equivalents", step.forward_equivalents},
+                               {"measured", step.measured},
+                               {"answers", step.answers}});
   return object;
 }
 
@@ -415,19 +358,62 @@ void print_rows(const Answers& answers) {
 
 Json answers_json(const Globals& globals, const Answers& answers) {
   Json object = answers.several ? attributions_json(globals, answers)
-                                : attribution_json(globals, answers.method, answers.attributions.front().front());
+                                : attribution_json(globals, answers, answers.attributions.front().front());
   if (!answers.path.empty()) object["path"] = answers.path;
   if (const auto& blocks = answers.blocks)
     object.update(Json{{"blocks", blocks->count}, {"block_of_player", blocks->of_player}});
-  if (answers.chosen.is_object()) object.update(answers.chosen);
   object.update(answers.more);
   return object;
+}
+
+std::string answering_methods(const Answers& answers) {
+  std::vector<std::string> names;
+  for (const StepsOfMethod& step : steps_by_method(answers))
+    if (step.answers > 0) names.push_back(step.method);
+  return joined(names);
+}
+
+namespace {
+
+std::string compared(const Measured& error_bar, double tolerance) {
+  return message(in_words(error_bar), methods::within(error_bar, tolerance) ? ", within" : ", not within",
+                 " the tolerance of ", tolerance);
+}
+
+/// "diagonal_second_order: relative error at most 0.03 in 64 of 64; 12 of 1024 answers".
+std::string of_all(const StepsOfMethod& step, std::size_t answers) {
+  const std::string bar = step.measured == 0
+                              ? fmt::format("relative error not known ({})", step.why)
+                              : fmt::format("relative error at most {:.2g} in the {} of {} where it is known",
+                                            step.largest, step.measured, step.tried);
+  return fmt::format("{}: {}; {} of {} answers", step.method, bar, step.answers, answers);
+}
+
+}  // namespace
+
+void say_steps(const Answers& answers) {
+  if (!answers.tolerance) return;
+  const std::vector<Attribution>& firsts = answers.attributions.front();
+  const std::size_t count = answers.attributions.size() * firsts.size();
+  const bool beyond = std::ranges::any_of(answers.attributions, [&](const auto& of_input) {
+    return std::ranges::any_of(of_input, [&](const Attribution& one) {
+      return !methods::within(one.steps.front().error_bar, *answers.tolerance);
+    });
+  });
+  if (answers.chosen ? verbosity() == Verbosity::quiet : !beyond) return;
+  if (count > 1)
+    for (const StepsOfMethod& step : steps_by_method(answers))
+      std::cerr << "attribute: " << of_all(step, count) << ".\n";
+  else
+    for (const Step& step : firsts.front().steps)
+      std::cerr << "attribute: " << step.method << ": " << compared(step.error_bar, *answers.tolerance) << ".\n";
+  if (!answers.chosen && firsts.front().steps.size() == 1 && count == 1)
+    std::cerr << "attribute: --fallback with a --budget samples instead.\n";
 }
 
 void print_answers(const Globals& globals, const Answers& answers) {
   if (globals.json) return print_json(answers_json(globals, answers));
   answers.several ? print_rows(answers) : print_table(answers);
-  if (answers.chosen.is_object() && !answers.several) print_chosen(answers.chosen);
   print_game(answers);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,43 +10,8 @@
 #include "cli/globals.hpp"
 #include "core/domain.hpp"
 #include "core/estimator.hpp"
-#include "core/game.hpp"
-#include "methods/method.hpp"
 
 namespace opshap::cli {
-
-/// What `opshap attribute` can be told.
-struct AttributeOptions : GameOptions {
-  std::string method;               ///< --method; empty where --explainer is the method
-  std::filesystem::path explainer;  ///< --explainer: trained weights that explain in place of a method
-  std::filesystem::path figure;     ///< --figure: an SVG of input, output and attribution
-  std::string budget;               ///< --budget: a number, a power, or a multiple of n; empty when not given
-  std::optional<int> nodes;         ///< --nodes of a quadrature
-  std::string directions;           ///< --directions at each node: a number, or "all"; empty when not given
-  std::string base;                 ///< --base of diagonal_second_order; empty when not given
-  std::optional<std::string> rule;  ///< --rule of the quadrature
-  bool minimum_norm = false;        ///< --minimum-norm of a least-squares method
-  bool force = false;               ///< --force: an explainer that was trained for something else
-  bool sorted = false;              ///< --sort: the table begins with the largest value
-};
-
-/// The method that answers where none is asked for: `exact` up to 12 players, the mean field where the game has a
-/// closure, integrated gradients where it has gradients, antithetic permutations at 16n else. Sets method, and budget
-/// where the method needs one, in the options. Throws InvalidArgument for options of a method that is not named.
-void choose_method(AttributeOptions& options, const Game& game);
-
-/// What JSON says beside an attribution whose method was chosen: error_bar, the relative size of its standard errors,
-/// or null with error_bar_why; and steps, what was tried.
-nlohmann::ordered_json chosen_json(const AttributeOptions& options, const Attribution& attribution);
-
-/// The program of --method peer:FOLDER as a method; nullptr when another method is asked for. Throws InvalidArgument
-/// for options that a program does not take.
-std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options);
-
-/// The attribution of a question, whose budget is that of the options, by `peer` where there is one, else by the
-/// method, quadrature and solution that were asked for. Throws InvalidArgument when the options do not go together, or
-/// the method needs a budget and none is given.
-Attribution run_method(const AttributeOptions& options, const methods::Method* peer, methods::Question question);
 
 /// What of the output each attribution explains, in order.
 struct Explained {
@@ -60,13 +24,14 @@ struct Answers {
   std::string method;
   std::vector<std::vector<Attribution>> attributions = {};  ///< [B][Q]; those of one game are [1][1]
   bool one_game = false;                                    ///< of a game without a field: arrays are [n]
-  bool several = false;                     ///< there are several inputs or queries, or there may be: a row for each
-  Explained explained = {};                 ///< empty with one_game
-  std::string path = {};                    ///< how the game was computed, Game::path
-  std::optional<MeshBlocks> blocks = {};    ///< which of them play, where the players are blocks of a mesh
-  std::vector<std::string> places = {};     ///< where each player is, in words; none for a game without a field
-  bool sorted = false;                      ///< the table begins with the largest value
-  nlohmann::ordered_json chosen = nullptr;  ///< how the method was chosen, where none was asked for
+  bool several = false;                   ///< there are several inputs or queries, or there may be: a row for each
+  Explained explained = {};               ///< empty with one_game
+  std::string path = {};                  ///< how the game was computed, Game::path
+  std::optional<MeshBlocks> blocks = {};  ///< which of them play, where the players are blocks of a mesh
+  std::vector<std::string> places = {};   ///< where each player is, in words; none for a game without a field
+  bool sorted = false;                    ///< the table begins with the largest value
+  bool chosen = false;                    ///< no method was asked for: `method` says which ones have answered
+  std::optional<double> tolerance = {};   ///< the relative error that they may have, where the method knows its own
   nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< further keys of the JSON
   std::string remark = {};                                         ///< on all of them
 };
@@ -86,10 +51,25 @@ void write_values(const Globals& globals, const Answers& answers);
 /// needed_rank of a system that does not determine the values), path (how the game was computed, Game::path, where it
 /// tells), and what else the answers have.
 ///
+/// Where it has Attribution::steps there are error_bar (null with error_bar_why where it is not known), steps [{method,
+/// error_bar, seconds, forward_equivalents}] and forward_equivalents of all steps; tolerance and within_tolerance where
+/// there is a tolerance; first_order_error_bar, correction [n], nodes, directions and fallback (null or a method) where
+/// a correction was made; and chosen (true) where no method was asked for. `method` is then the one that has answered.
+///
 /// Of several inputs or queries its values are [B][n], or [B][Q][n] with several queries or targets, as are
-/// standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q]. With
-/// blocks it has the keys blocks (how many there are) and block_of_player [players] too.
+/// standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q], and so are
+/// error_bar, within_tolerance, fallback and forward_equivalents where there are steps. `methods` says which method has
+/// answered each, and `method` names all of them. A step is then all steps of its method: error_bar is the largest one
+/// that was measured, measured says of how many answers, and answers how many it has given. With blocks it has the keys
+/// blocks (how many there are) and block_of_player [players] too.
 nlohmann::ordered_json answers_json(const Globals& globals, const Answers& answers);
+
+/// The methods that have answered, in the order of their steps: "mean_field, diagonal_second_order".
+std::string answering_methods(const Answers& answers);
+
+/// Says on standard error which methods were tried and how far off each is. With --quiet only where an error bar is
+/// above the tolerance of a method that was asked for.
+void say_steps(const Answers& answers);
 
 /// Prints attributions on standard output: answers_json() with --json; else the largest values of one as a table and
 /// what they cost, or of several a line for each of the first inputs and queries.

@@ -58,8 +58,10 @@ Attribution attribute(const Estimator& estimator, const Game& game, Budget budge
   const Scale& scale = counted.scale();
   attribution.values = scale.outside(std::move(attribution.values));
   if (attribution.standard_errors) attribution.standard_errors = scale.outside(*std::move(attribution.standard_errors));
-  if (attribution.second_order)
+  if (attribution.second_order) {
+    attribution.second_order->first_order = scale.outside(std::move(attribution.second_order->first_order));
     attribution.second_order->correction = scale.outside(std::move(attribution.second_order->correction));
+  }
   attribution.empty = counted.ends().front();
   attribution.grand = counted.ends().back();
   attribution.distinct = counted.distinct();

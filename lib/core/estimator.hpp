@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/game.hpp"
+#include "core/measured.hpp"
 #include "core/rng.hpp"
 
 namespace opshap {
@@ -20,12 +22,24 @@ struct MatrixRank {
 
 /// What a correction of integrated gradients or of the mean field did, and how far off both are.
 struct SecondOrder {
+  std::vector<double> first_order;   ///< [n], what was corrected; it adds up but for the quadrature
   std::vector<double> correction;    ///< [n], what was added to the first order
-  double error_bar = 0;              ///< of the values, relative to their norm
-  double first_order_error_bar = 0;  ///< of what was corrected, relative to its norm
-  int nodes = 0;                     ///< of the quadrature
-  int directions = 0;                ///< at each node
+  double error_bar = 0;              ///< of the values, relative to their norm; infinite where this is 0
+  double first_order_error_bar = 0;  ///< of what was corrected, relative to its norm; infinite where this is 0
+  /// What the aliases of the directions may have of the correction, relative to the norm of what was corrected. Infinite
+  /// where this is 0.
+  double spread = 0;
+  int nodes = 0;       ///< of the quadrature
+  int directions = 0;  ///< at each node
   std::int64_t forward_equivalents = 0;
+};
+
+/// A method that was tried for an attribution, and what it told.
+struct Step {
+  std::string method;
+  Measured error_bar;                    ///< of its values, relative to their norm
+  double seconds = 0;                    ///< beyond the steps before it, whose work it uses
+  std::int64_t forward_equivalents = 0;  ///< of the work that these seconds were spent on
 };
 
 /// What each player contributed, and what it cost to find out.
@@ -44,6 +58,9 @@ struct Attribution {
   std::optional<MatrixRank> minimum_norm;
   bool exact = false;                       ///< equal to the Shapley value up to rounding, whatever the game
   std::optional<SecondOrder> second_order;  ///< where the method corrects a first order
+  /// The methods that were tried for it, where there may be several. The last one has answered. What it cost is what all
+  /// of them cost.
+  std::vector<Step> steps;
 
   std::int64_t distinct = 0;     ///< distinct coalitions evaluated, ∅ and N among them: what a budget limits
   std::int64_t evaluations = 0;  ///< coalitions asked for, repetitions included

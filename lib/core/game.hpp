@@ -58,6 +58,9 @@ class Extension {
   virtual std::vector<double> gradients(std::span<const double> points) const = 0;
   /// Whether it has gradients off the diagonal, too.
   virtual bool everywhere() const { return true; }
+  /// Whether it is the multilinear extension itself, E v(S_a). Then the mean of its gradients along the diagonal is the
+  /// Shapley value (Owen 1972), up to the quadrature.
+  virtual bool multilinear() const { return false; }
   /// What a pass costs, in coalitions: 3 for a reverse pass, 6 for one of two branches.
   virtual std::int64_t pass_cost() const { return 3; }
 };

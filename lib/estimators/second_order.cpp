@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -27,9 +28,24 @@ namespace {
 /// The halves of a comb's rows are compared, so there are two at least.
 constexpr int fewest_directions = 2;
 
+/// With all directions there are as many as rows of Hadamard's matrix, so that each player has a column.
+int directions_of(const SecondOrderOptions& options, int players) {
+  const int wanted = options.all_directions ? players : options.directions.value_or(comb_directions(players));
+  if (wanted < players) return wanted;
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(players, fewest_directions))));
+}
+
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
+
+}  // namespace
+
+std::int64_t gradients_of(const SecondOrderOptions& options, int players) {
+  return options.nodes * (1 + 2 * std::int64_t{directions_of(options, players)});
+}
+
+namespace {
 
 /// What each quarter of a comb's rows gives to its correction, [n] each.
 class Quarters {
@@ -152,9 +168,10 @@ class DiagonalSecondOrder final : public Estimator {
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     const int players = game.players();
-    const int directions = options_.all_directions ? players : options_.directions.value_or(comb_directions(players));
-    require(!options_.directions || directions <= players, name(), ": directions=", directions, " (there are ", players,
+    require(options_.all_directions || options_.directions.value_or(0) <= players, name(),
+            ": directions=", options_.directions.value_or(0), " (there are ", players,
             " players, and as many directions are all there are). Give fewer, or all.");
+    const int directions = directions_of(options_, players);
     Attribution found;
     found.empty = game.empty();
     found.grand = game.grand();
@@ -178,18 +195,19 @@ class DiagonalSecondOrder final : public Estimator {
     correct(Comb(gradients, nodes, middles, std::move(places)), rng, directions, found);
     found.second_order->nodes = static_cast<int>(nodes.nodes.size());
     found.second_order->forward_equivalents = game.gradients() * (options_.mean_field ? 6 : 3);
-    const double missing =
-        (gain - std::accumulate(found.values.begin(), found.values.end(), 0.0)) / static_cast<double>(players);
-    for (double& value : found.values) value += missing;
     return found;
   }
 
  private:
-  /// Adds the correction to the first order, and says how far off both are.
+  /// What each player gets of what the values miss of v(N) − v(∅).
+  static double missing(const Attribution& found) {
+    return -found.efficiency_gap() / static_cast<double>(found.values.size());
+  }
+
+  /// Adds the correction to the first order, lets both add up, and says how far off both are.
   static void correct(const Comb& comb, const Rng& rng, int directions, Attribution& found) {
     const std::size_t n = found.values.size();
     const bool all = static_cast<std::size_t>(directions) >= n;
-    if (all) directions = static_cast<int>(std::bit_ceil(std::max<std::size_t>(n, fewest_directions)));
     const Quarters quarters = comb.quarters(directions, rng);
     const std::vector<double> correction = quarters.correction();
     const double square = dot(correction, correction);
@@ -197,17 +215,25 @@ class DiagonalSecondOrder final : public Estimator {
     const double share = square == 0 ? 0 : 1 - noise / square;
     SecondOrder& order = found.second_order.emplace();
     order.directions = directions;
-    order.first_order_error_bar = quotient(std::sqrt(square - noise), norm(found.values));
+    order.first_order = found.values;
+    const double first_size = norm(found.values), first_missing = missing(found), root = std::sqrt(n);
+    const double fluctuation = relative_to(first_size, std::sqrt(square - noise));
+    order.first_order_error_bar = std::hypot(fluctuation, relative_to(first_size, root * std::abs(first_missing)));
+    order.spread = relative_to(first_size, std::sqrt(noise));
     for (std::size_t i = 0; i < n; ++i) {
       order.correction.push_back(share * correction[i]);
       found.values[i] += order.correction[i];
     }
-    order.error_bar = std::hypot(quotient(std::sqrt(noise), norm(found.values)),
-                                 3 * order.first_order_error_bar * order.first_order_error_bar);
+    const double shift = missing(found);
+    for (double& value : found.values) value += shift;
+    const double size = norm(found.values);
+    order.error_bar = std::hypot(relative_to(size, std::sqrt(noise)), 3 * fluctuation * fluctuation,
+                                 relative_to(size, root * std::abs(first_missing)));
   }
 
-  /// 0 where both are: a game that is the same for all coalitions is known exactly.
-  static double quotient(double error, double size) { return error == 0 ? 0 : error / size; }
+  static double relative_to(double size, double error) {
+    return size > 0 ? error / size : std::numeric_limits<double>::infinity();
+  }
 
   SecondOrderOptions options_;
 };

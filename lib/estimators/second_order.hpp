@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +28,9 @@ struct SecondOrderOptions {
 /// they tell.
 int comb_directions(int players);
 
+/// Gradients that a correction with these options takes, where its nodes are not doubled.
+std::int64_t gradients_of(const SecondOrderOptions& options, int players);
+
 /// Integrated gradients, or the mean field, with the correction of order 1/n for the fluctuation of a random coalition
 /// about the diagonal.
 ///
@@ -47,7 +51,11 @@ int comb_directions(int players);
 /// v(N) − v(∅) is given to all players in equal parts. With all directions there are no aliases and λ = 1, and
 /// polynomials up to degree three are exact.
 ///
-/// Error bars: of the first order r = √(‖c‖² − N²)/‖first order‖; of the values √(δ² + (3r²)²) with δ = N/‖values‖.
+/// Error bars: r = √(‖c‖² − N²)/‖first order‖ is that of the first order; that of the values is √(δ² + (3r²)²) with
+/// δ = N/‖values‖. What the quadrature misses enters both by its least size, the distance to the attributions that add
+/// up: a game with steps has no gradients that would tell. Where all values are 0 the bars are infinite, since nothing
+/// tells a constant game from one without gradients.
+///
 /// Cost: nodes·(1 + 2·directions) gradients, plus v(∅) and v(N). reports/second_order compares it with other ways to
 /// spend as many gradients.
 /// Throws InvalidArgument for a game without gradients off the diagonal, for nodes outside 1..1000, and for directions

@@ -66,13 +66,19 @@ struct ScalarFunction {
 std::unique_ptr<SolvedGame> function_of_measure(Measure measure, ScalarFunction f,
                                                 std::function<std::vector<double>()> shapley_values);
 
+/// What a SmoothExtension says of itself.
+struct ExtensionTraits {
+  std::int64_t pass_cost = 3;  ///< Extension::pass_cost()
+  bool multilinear = false;    ///< Extension::multilinear()
+};
+
 /// A game's smooth extension, whose gradients a function writes.
 class SmoothExtension final : public Extension {
  public:
   /// `gradient(point, slopes)` adds ∂F/∂a_i at the point, [n], to zeros, [n].
   using Gradient = std::function<void(std::span<const double> point, std::span<double> slopes)>;
-  SmoothExtension(int players, Gradient gradient, std::int64_t pass_cost = 3)
-      : players_(static_cast<std::size_t>(players)), gradient_(std::move(gradient)), pass_cost_(pass_cost) {}
+  SmoothExtension(int players, Gradient gradient, const ExtensionTraits& traits = {})
+      : players_(static_cast<std::size_t>(players)), gradient_(std::move(gradient)), traits_(traits) {}
 
   std::vector<double> gradients(std::span<const double> points) const override {
     std::vector<double> gradients(points.size(), 0.0);
@@ -80,12 +86,13 @@ class SmoothExtension final : public Extension {
       gradient_(points.subspan(first, players_), std::span(gradients).subspan(first, players_));
     return gradients;
   }
-  std::int64_t pass_cost() const override { return pass_cost_; }
+  std::int64_t pass_cost() const override { return traits_.pass_cost; }
+  bool multilinear() const override { return traits_.multilinear; }
 
  private:
   std::size_t players_;
   Gradient gradient_;
-  std::int64_t pass_cost_;
+  ExtensionTraits traits_;
 };
 
 }  // namespace opshap::games

@@ -64,9 +64,9 @@ class UnanimitySum final : public SolvedGame {
       : players_(players),
         terms_(std::move(terms)),
         empty_(empty),
-        extension_(players, [this](auto point, auto slopes) { add_slopes(point, slopes); }),
-        closure_(
-            players, [this](auto point, auto slopes) { add_slopes(point, slopes); }, 6) {}
+        extension_(players, [this](auto point, auto slopes) { add_slopes(point, slopes); }, {.multilinear = true}),
+        closure_(players, [this](auto point, auto slopes) { add_slopes(point, slopes); },
+                 {.pass_cost = 6, .multilinear = true}) {}
 
   int players() const override { return players_; }
   const Extension* extension() const override { return &extension_; }

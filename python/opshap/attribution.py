@@ -25,7 +25,7 @@ class OpshapError(RuntimeError):
 class Attribution:
     """Shapley values of a game, or of several games that differ in their input or in what is explained.
 
-    method           the name of the method
+    method           the name of the method; of several games the names of all that have answered, with commas
     values           [n]; [B, n], [K, n] or [B, K, n] of B inputs and K queries or targets
     standard_errors  as values, or None where the method has none
     empty, grand     v of no player, and of all players; arrays [B], [K] or [B, K] of several games, like all numbers
@@ -41,6 +41,10 @@ class Attribution:
     path             what computed the game
     targets          what is explained, where there are several: numbers of points, or texts
     method_chosen    whether opshap chose the method, because none was named
+    steps            the methods that were tried, as {"method", "error_bar", "seconds", "forward_equivalents"}: where one
+                     was chosen, or knows how far off it is. The last one has answered. Of several games all steps of a
+                     method are one, with "measured" (how many error bars) and "answers"; else None
+    told_error_bar   what the steps say of the error; of several games with NaN where they do not know it; else None
     repeated         coalitions that were asked again at the end to find out noise; no evaluations of the method
     noise            None, or {"coalition", "first", "second", "relative"} where the two values of one differ by more
                      than a millionth of the largest value. Then `exact` is False
@@ -64,6 +68,8 @@ class Attribution:
     path: str = ""
     targets: Optional[list] = None
     method_chosen: bool = False
+    steps: Optional[list] = None
+    told_error_bar: object = None
     repeated: int = 0
     noise: Optional[dict] = None
 
@@ -71,7 +77,7 @@ class Attribution:
         if not isinstance(other, Attribution):
             return NotImplemented
         return all(_same(getattr(self, field.name), getattr(other, field.name))
-                   for field in dataclasses.fields(self) if field.name != "seconds")
+                   for field in dataclasses.fields(self) if field.name not in ("seconds", "steps"))
 
     __hash__ = None
 
@@ -83,9 +89,14 @@ class Attribution:
         largest = ", ".join(f"{i}: {self._number(i)}" for i in order)
         rest = ", ..." if len(self.values) > 3 else ""
         chosen = " (chosen)" if self.method_chosen else ""
-        known = ", noisy" if self.noise else "" if self.exact or self.standard_errors is not None else ", error not known"
+        known = ", noisy" if self.noise else self._error_in_words()
         return (f"Attribution({self.method}{chosen}, {len(self.values)} players, {{{largest}{rest}}}{known}, "
                 f"{self.evaluations} evaluations)")
+
+    def _error_in_words(self):
+        if self.exact or self.standard_errors is not None:
+            return ""
+        return ", error not known" if self.error_bar is None else f", relative error about {self.error_bar:.2g}"
 
     def _number(self, player):
         value = f"{self.values[player]:.3g}"
@@ -111,11 +122,15 @@ class Attribution:
 
     @property
     def error_bar(self):
-        """The size of the standard errors beside that of the values, |standard_errors| / |values| in the 2-norm.
+        """The size of the error beside that of the values, in the 2-norm, as far as it is known.
 
-        0 where the method is exact. None where it has no standard errors, and where the quotient is not defined: errors
-        of values that are all zero. Where the errors are zero too it is 0.
+        What the steps say, an array of several games, where there are some. Else |standard_errors| / |values|. 0 where
+        the method is exact. None where nothing tells, and where the quotient is not defined: errors of values that are
+        all zero. Where the errors are zero too it is 0.
         """
+        told = self.told_error_bar
+        if told is not None:
+            return None if np.ndim(told) == 0 and math.isnan(told) else told
         if self.standard_errors is None:
             return 0.0 if np.all(self.exact) else None
         (error, of_errors), (size, of_values) = _norm(self.standard_errors), _norm(self.values)
@@ -197,7 +212,9 @@ def attribution_of(found):
         numbers["minimum_norm"] = None if _all_none(found.get("minimum_norm")) else found["minimum_norm"]
     numbers["values"] = np.asarray(numbers["values"], float)
     numbers["targets"] = targets if targets is not None and len(targets) > 1 else None
-    numbers["method_chosen"] = "steps" in found
+    numbers["method_chosen"] = found.get("chosen", False)
+    if "steps" in found:
+        numbers["told_error_bar"] = np.array(found["error_bar"], float) if several else found["error_bar"]
     return Attribution(**numbers)
 
 

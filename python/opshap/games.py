@@ -28,7 +28,8 @@ def attribute(game, n, method=None, budget=None, *, seed=42, gradients=None, max
     game       maps [B, n] booleans, true where a player is in, to [B] real numbers of any type; or to [B, K] for K
                games at once, whose values are [K, n]; or a PeerGame, as torch_game() makes it
     n          the number of players, 1 to 65536
-    method     a name of `opshap list estimators`, or "peer:FOLDER"; left out, opshap chooses one
+    method     a name of `opshap list estimators`, or "peer:FOLDER"; left out, opshap chooses one: the answer's
+               `steps`
     budget     the most distinct coalitions to evaluate, the empty and the grand one among them, or a text as "8n".
                Methods that sample need one; "exact" and "integrated_gradients" take none
     seed       0 to 2^64 - 1; another one gives other random numbers. 42 is that of the command, too

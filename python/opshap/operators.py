@@ -115,12 +115,13 @@ class Operator:
                    1 at the point
         target     in place of a query: "mean:20..40", "mean:0.2..0.4@x", a file, an array of weights of the output's
                    shape, or a list of these
-        method     a name of opshap.methods(); left out, opshap chooses one
+        method     a name of opshap.methods(); left out, opshap tries some until one is within `tolerance`, .05 of the
+                   values: the answer's `steps`
         budget     the most distinct coalitions to evaluate, or a text as "8n"
         baseline   0, a number for each channel, "rest:gray_scott2d" (the state at rest of a problem), "blur" or
                    "blur:0.1" (the input smoothed), or an array of one input's shape
         players    how many contiguous groups; partition: the player of each point, integers; else every point
-        options    of `opshap attribute`, with _ for -: explainer="E.safetensors", nodes=8, masked_channels=[0]
+        options    of `opshap attribute`, with _ for -: explainer="E.safetensors", nodes=8, tolerance=0.02, masked_channels=[0]
 
         The attribution's values are [n]; [B, n] of several inputs, [K, n] of several queries or targets, [B, K, n] of
         both. Raises OpshapError where opshap refuses.

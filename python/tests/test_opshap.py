@@ -291,6 +291,19 @@ class OperatorTest(unittest.TestCase):
         np.testing.assert_allclose(found["values"], self.exact, rtol=0, atol=5e-5 * np.abs(self.exact).max())
         self.assertEqual(self.op.compare(self.u, ["permutation"], [16], repeats=1, **asked)["players"], 5)
 
+    def test_without_a_method_the_answer_says_how_far_off_it_is(self):
+        found = self.op.attribute(self.u, query=13, tolerance=0.2)
+        self.assertTrue(found.method_chosen)
+        self.assertEqual((found.method, found.error_bar), (found.steps[-1]["method"], found.steps[-1]["error_bar"]))
+        self.assertIn("(chosen)", repr(found))
+        self.assertEqual(self.op.attribute(self.u, query=13, tolerance=0.2), found)
+        several = self.op.attribute(self.u, query="all", tolerance=0.2)
+        self.assertEqual((several.error_bar.shape, several[13].error_bar), ((20,), found.error_bar))
+        self.assertEqual(sum(step["answers"] for step in several.steps), 20)
+        second = self.op.attribute(self.u, query=13, method="diagonal_second_order")
+        self.assertFalse(second.method_chosen)
+        self.assertIn("relative error about", repr(second))
+
     def test_threads_share_an_operator_and_each_gets_its_own_answer(self):
         inputs = [np.random.default_rng(i).normal(size=self.u.shape) for i in range(8)]
         right = [(self.op(u), self.op.attribute(u, query=3, method="mean_field").values) for u in inputs]

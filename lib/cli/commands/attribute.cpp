@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/attribute_method.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
 #include "cli/game_options.hpp"
@@ -29,10 +30,6 @@ namespace {
 std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& options, const OperatorQuestion& asked,
                                                   const Globals& globals) {
   if (options.explainer.empty()) return nullptr;
-  require(options.budget.empty() && !options.nodes && !options.rule && !options.minimum_norm &&
-              options.directions.empty() && options.base.empty(),
-          "attribute: --explainer (takes no --budget, --nodes, --rule, --directions, --base or --minimum-norm). Leave "
-          "them out.");
   auto explainer = trained_explainer(options.explainer, *asked.op, globals.device);
   require_trained_for("attribute", *explainer, options.explainer, *asked.op, asked.rule, options.force);
   require_explains("attribute", *explainer, options.explainer, asked.inputs.domain, asked.rule, asked.readouts);
@@ -109,13 +106,46 @@ std::string in_words(const Readout& readout, const Domain& domain) {
   return fmt::format("the value at point {} ({}), channel {}", readout.query().point, place, readout.query().channel);
 }
 
-Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Globals& globals) {
+/// Whose error bars are measured where opshap chooses the method. Of more questions every so-many-th is measured, and
+/// those behind it are answered by its method: neighbouring points are alike, and a bar costs some hundred gradients.
+constexpr std::int64_t most_measured = 64;
+
+/// Answers one question after the other.
+class Asker {
+ public:
+  Asker(const AttributeOptions& options, const methods::Method* peer, std::int64_t questions)
+      : options_(options), peer_(peer), stride_((questions + most_measured - 1) / most_measured) {}
+
+  Attribution answer(const methods::Question& question) {
+    const bool measured = asked_++ % stride_ == 0;
+    Attribution found = run_method(options_, peer_, question, measured ? nullptr : &measured_);
+    if (measured && stride_ > 1) measured_ = found;
+    return found;
+  }
+
+ private:
+  const AttributeOptions& options_;
+  const methods::Method* peer_;
+  std::int64_t stride_, asked_ = 0;
+  Attribution measured_;
+};
+
+/// A game that gives two values for one coalition has no exact answer, and no error bar.
+void mark_noisy(Attribution& found) {
+  found.exact = false;
+  if (!found.steps.empty())
+    found.steps.back().error_bar = Measured::undefined("the game gave two values for one coalition");
+}
+
+Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
   const std::unique_ptr<methods::Method> explainer = wanted_explainer(options, asked, globals);
-  const bool chosen = explainer == nullptr && options.method.empty();
   const std::unique_ptr<methods::Method> peer = wanted_peer(options);
   Answers answers{.method = explainer ? std::string(explainer->name())
                             : peer    ? std::string(peer->name())
-                                      : options.method};
+                                      : options.method,
+                  .chosen = options.chooses(),
+                  .tolerance = options.tolerance_in_use()};
+  Asker asker(options, peer.get(), asked.inputs.batch * static_cast<std::int64_t>(asked.readouts.size()));
   const bool foreign = options.op.string().starts_with(peer_prefix);
   bool noisy = false;
   KnownEnds ends(asked);
@@ -127,19 +157,14 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
       scenario.readout = readout;
       const auto game = games::cell_mask_game(*asked.op, scenario);
       answers.path = game->path();
-      if (answers.method.empty()) {
-        choose_method(options, *game);
-        answers.method = options.method;
-      }
       AskedGame once(*game, foreign && answers.attributions.size() == 1 && answers.attributions.back().empty());
       methods::Question question{once.game(), &scenario, {}, globals.seed};
       if (explainer == nullptr) {
-        answers.attributions.back().push_back(run_method(options, peer.get(), question));
+        answers.attributions.back().push_back(asker.answer(question));
         once.ask_again("attribute");
         once.describe(answers.more);
         noisy = noisy || once.noisy();
-        Attribution& found = answers.attributions.back().back();
-        found.exact = found.exact && !noisy;
+        if (noisy) mark_noisy(answers.attributions.back().back());
         continue;
       }
       ends.fill(question);
@@ -154,7 +179,7 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
   answers.blocks = asked.blocks;
   answers.places = places_of(make_scenario(asked.rule, asked.inputs.one(0)));
   if (asked.readouts.size() == 1) answers.more["explained"] = in_words(asked.readouts.front(), asked.inputs.domain);
-  if (chosen) answers.chosen = chosen_json(options, answers.attributions.front().front());
+  if (answers.chosen) answers.method = answering_methods(answers);
   return answers;
 }
 
@@ -173,29 +198,29 @@ void draw_figure(const std::filesystem::path& path, const OperatorQuestion& aske
              reporting::attribution_numbers(scenario, output, attribution.values, attribution.standard_errors).csv());
 }
 
-void attribute_game(AttributeOptions options, const Globals& globals) {
+void attribute_game(const AttributeOptions& options, const Globals& globals) {
   for (const char* option : {"--explainer", "--figure"})
     require(options.command->count(option) == 0, "attribute: ", option, " (only with --operator). Leave it out.");
-  const bool chosen = options.method.empty();
   const auto peer = wanted_peer(options);
   const NamedGame named = wanted_game(options);
-  if (chosen) choose_method(options, *named.game);
   AskedGame asked(*named.game, named.foreign);
   Answers answers{.method = peer ? std::string(peer->name()) : options.method,
                   .attributions = {{run_method(options, peer.get(), {.game = asked.game(), .seed = globals.seed})}},
                   .one_game = true,
                   .path = named.game->path(),
-                  .sorted = options.sorted};
+                  .sorted = options.sorted,
+                  .chosen = options.chooses(),
+                  .tolerance = options.tolerance_in_use()};
   asked.ask_again("attribute");
-  Attribution& attribution = answers.attributions.front().front();
-  attribution.exact = attribution.exact && !asked.noisy();
-  if (chosen) answers.chosen = chosen_json(options, attribution);
+  if (asked.noisy()) mark_noisy(answers.attributions.front().front());
+  if (answers.chosen) answers.method = answering_methods(answers);
+  say_steps(answers);
   asked.describe(answers.more);
   write_values(globals, answers);
   if (globals.out != "-") print_answers(globals, answers);
 }
 
-void attribute_operator(AttributeOptions options, const Globals& globals) {
+void attribute_operator(const AttributeOptions& options, const Globals& globals) {
   const bool draws_file = !options.figure.empty() && options.figure != "-";
   require(!draws_file || reporting::picture_format(options.figure.extension().string()).has_value(),
           "attribute: --figure=", options.figure.string(),
@@ -208,6 +233,7 @@ void attribute_operator(AttributeOptions options, const Globals& globals) {
           "attribute: --figure (draws one input and one query or target; there are ", asked.inputs.batch, " and ",
           asked.readouts.size(), "). Ask for one of each.");
   const Answers answers = answer(options, asked, globals);
+  say_steps(answers);
   write_values(globals, answers);
   if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
   if (!answers.remark.empty()) std::cerr << "attribute: note: " << answers.remark << ".\n";
@@ -216,6 +242,7 @@ void attribute_operator(AttributeOptions options, const Globals& globals) {
 
 void run_attribute(const AttributeOptions& options, const Globals& globals) {
   require_values_file(globals.out);
+  require_options_of_method(options);
   require(!(globals.out == "-" && globals.json),
           "attribute: --out - --json (both want standard output). Write the values to a file.");
   (options.command->count("--operator") > 0 ? attribute_operator : attribute_game)(options, globals);
@@ -229,9 +256,10 @@ void add_attribute(CLI::App& app, const Globals& globals) {
       "Attribute a value to the players of a game, or an operator's prediction to the cells of its input",
       run_attribute, globals);
   add_game_options(*command, options);
-  CLI::Option* method = command->add_option(
-      "--method", options.method,
-      "One of `opshap list estimators`, or peer:FOLDER, a program in any language; without it opshap chooses one");
+  CLI::Option* method = command->add_option("--method", options.method,
+                                            "One of `opshap list estimators`, or peer:FOLDER, a program in any "
+                                            "language; without it opshap tries some, one after "
+                                            "the other, until one is within --tolerance");
   command
       ->add_option("--explainer", options.explainer,
                    "With --operator: a trained explainer (safetensors) that explains in place of --method")
@@ -252,6 +280,14 @@ void add_attribute(CLI::App& app, const Globals& globals) {
                       "4 to 32)");
   command->add_option("--base", options.base,
                       "What diagonal_second_order corrects: integrated_gradients (default) or mean_field");
+  command->add_flag("--error-bar,!--no-error-bar", options.error_bar,
+                    "How far off integrated_gradients or mean_field is, by a correction's gradients (default: with "
+                    "integrated_gradients where that costs less than they do)");
+  command->add_option("--tolerance", options.tolerance,
+                      "The relative error that an answer of diagonal_second_order, or of a method that opshap chooses, "
+                      "may have: above 0, at most 1 (default 0.05)");
+  command->add_option("--fallback", options.fallback,
+                      "The method that samples, with --budget, where diagonal_second_order is beyond the tolerance");
   command->add_option("--rule", options.rule, "Quadrature rule of integrated_gradients: midpoint or gauss_legendre");
   command->add_flag(
       "--minimum-norm", options.minimum_norm,
