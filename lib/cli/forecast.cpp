@@ -205,7 +205,8 @@ class Forecaster {
       const networks::LabelCost cost = networks::library().label_cost(recipe, rates.game->players());
       const double asked = samples[i] * static_cast<double>(cost.training);
       // v(N) of every sample, and v(∅) once for the training and once for the validation.
-      const double fixed = samples[i] + validation() + 2 + validation() * static_cast<double>(cost.validation);
+      const double fixed = samples[i] + validation() + 2 + validation() * static_cast<double>(cost.validation) +
+                           static_cast<double>(recipe.base.evaluations()) * (samples[i] + validation());
       once += fixed + (cost.once ? asked : 0);
       once_seconds += (fixed + (cost.once ? asked : 0)) * rates.evaluation;
       epoch += cost.once ? 0 : asked;

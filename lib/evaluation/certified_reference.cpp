@@ -89,6 +89,7 @@ void add_cost(Attribution& sum, const Attribution& part) {
   sum.distinct += part.distinct;
   sum.evaluations += part.evaluations;
   sum.gradients += part.gradients;
+  sum.forward_equivalents += part.forward_equivalents;
   sum.game_seconds += part.game_seconds;
   sum.estimator_seconds += part.estimator_seconds;
 }
