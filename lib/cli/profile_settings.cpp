@@ -258,6 +258,10 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
             recipe.any_query = object.word("queries", {"fixed", "any"}) == "any";
           },
           [](const T& recipe, const T&) { return Json(recipe.any_query ? "any" : "fixed"); })),
+      optional(member_setting(
+          "resolutions", &T::resolutions, "[n, …] or [[nx, ny], …]",
+          "Points an axis that its samples are served at, some of the profile's. Without it: all of these",
+          [](StrictObject& object, T& recipe) { recipe.resolutions = read_resolutions(object, "resolutions"); })),
       optional(setting<T>(
           "base", "\"none\", \"integrated_gradients\", \"mean_field\"",
           "What it corrects: the slopes of the operator, or of its mean-field closure, along the diagonal, which are "
@@ -404,9 +408,12 @@ networks::ExplainerRecipe read_explainer(StrictObject object, const networks::Ne
   recipe.resolutions = resolutions;
   const StrictObject messages = object;
   read_settings(explainer_settings(), std::move(object), recipe);
-  const std::size_t shares = recipe.unlabelled_shares.size();
-  if (shares != 0 && shares != resolutions.size())
-    messages.refuse("unlabelled_shares", message("has ", shares, " numbers for ", resolutions.size(), " resolutions"));
+  for (const Resolution& own : recipe.resolutions)
+    if (std::ranges::find(resolutions, own) == resolutions.end())
+      messages.refuse(message("resolutions=", own), "is not among the resolutions of the profile");
+  const std::size_t shares = recipe.unlabelled_shares.size(), all = recipe.resolutions.size();
+  if (shares != 0 && shares != all)
+    messages.refuse("unlabelled_shares", message("has ", shares, " numbers for ", all, " resolutions"));
   return recipe;
 }
 

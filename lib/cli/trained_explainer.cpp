@@ -28,6 +28,7 @@ std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& 
 
 data::Dataset explainer_data(data::Dataset data, const Profile& profile, const networks::ExplainerRecipe& recipe,
                              std::uint64_t seed) {
+  if (recipe.resolutions != profile.resolutions) data = data::served_at(std::move(data), recipe.resolutions);
   if (recipe.unlabelled == 0) return data;
   require(profile.data.has_problem(), "train: explainer.unlabelled=", recipe.unlabelled,
           " (the data set was imported: nothing here draws further inputs of it). Set it to 0.");

@@ -27,8 +27,8 @@ std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& 
                                                    const std::string& device,
                                                    std::optional<std::string> name = std::nullopt);
 
-/// What an explainer of this recipe is trained on: the data set of a profile and the further inputs that the recipe
-/// wants. Throws InvalidArgument where these cannot be drawn.
+/// What an explainer of this recipe is trained on: the data set of a profile, at the resolutions of the recipe, and the
+/// further inputs that the recipe wants. Throws InvalidArgument where these cannot be drawn.
 data::Dataset explainer_data(data::Dataset data, const Profile& profile, const networks::ExplainerRecipe& recipe,
                              std::uint64_t seed);
 
