@@ -291,7 +291,9 @@ TEST(ExplainerBaseFacts, AcceptAnotherOperatorOfTheSameProblemAlone) {
                    other = {{"operator", "b"}, {"problem", "burgers1d"}, {"players", "points"}},
                    foreign = {{"operator", "b"}, {"problem", "heat1d"}, {"players", "blocks"}},
                    silent = {{"operator", "b"}, {"players", "points"}};
+  const TrainedFor own = {{"operator", "a"}, {"problem", "what its backbone learned"}};
   EXPECT_EQ("", differences(based, same));
+  EXPECT_EQ("", differences(based, own)) << "its own operator, trained on other inputs of it";
   EXPECT_FALSE(is_of_another_operator(based, same));
   EXPECT_EQ("", differences(based, other));
   EXPECT_TRUE(is_of_another_operator(based, other));

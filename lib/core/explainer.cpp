@@ -1,6 +1,7 @@
 #include "core/explainer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -79,8 +80,10 @@ bool is_of_another_operator(const TrainedFor& known, const TrainedFor& asked) {
 std::string differences(const TrainedFor& known, const TrainedFor& asked) {
   std::string words;
   std::vector<const char*> facts = {"players", "baseline", "masked channels", "channel"};
-  if (known.contains("base")) facts.insert(facts.begin(), "problem");
-  if (!is_of_another_operator(known, asked)) facts.insert(facts.begin(), "operator");
+  if (differ(known, asked, "operator") && !is_of_another_operator(known, asked)) {
+    if (known.contains("base")) facts.insert(facts.begin(), "problem");
+    facts.insert(facts.begin(), "operator");
+  }
   for (const char* fact : facts) {
     if (!differ(known, asked, fact)) continue;
     words += message(words.empty() ? "" : ", ", fact, " ", asked.at(fact), " instead of ", known.at(fact));
@@ -96,7 +99,11 @@ std::vector<double> attribution_density(const Explainer& explainer, const Scenar
   if (!gain) gain = game.grand() - game.empty();
   BasedField field = with_base(base, scenario, base_slopes(base, game), *gain);
   const FieldBatch corrections = explainer.densities(field.input, scenario.readout);
-  for (std::size_t i = 0; i < field.density.size(); ++i) field.density[i] += field.scale * corrections.values[i];
+  for (std::size_t i = 0; i < field.density.size(); ++i) {
+    field.density[i] += field.scale * corrections.values[i];
+    require<NumericalError>(std::isfinite(field.density[i]), "explainer: correction=", corrections.values[i],
+                            " (at point ", i, ", by ", explainer.describe(), "). Train it again.");
+  }
   return std::move(field.density);
 }
 
