@@ -18,6 +18,7 @@
 #include "core/explainer.hpp"
 #include "core/explainer_base.hpp"
 #include "core/rng.hpp"
+#include "core/threads.hpp"
 #include "data/dataset.hpp"
 #include "estimators/diagonal.hpp"
 #include "explainers/operator_shap.hpp"
@@ -154,10 +155,10 @@ TEST_F(ExplainerBases, GiveAMultipleOfTheValuesForThatMultipleOfTheOperator) {
     const fs::path file = weights(base, 4);
     const Attribution once = attributed(file, Multiple(1), scenario);
     // Powers of two change no digit. They go beyond what the network's float32 holds.
-    for (const double factor : {0x1p-200, -4.0, 0x1p200}) {
+    for (const double factor : {0x1p-200, 0x1p200}) {
       std::vector<double> expected = once.values;
       for (double& value : expected) value *= factor;
-      if (factor > 0) EXPECT_EQ(expected, attributed(file, Multiple(factor), scenario).values) << factor;
+      EXPECT_EQ(expected, attributed(file, Multiple(factor), scenario).values) << factor;
     }
   }
 }
@@ -324,15 +325,17 @@ data::Dataset ring_data(int train, int validation) {
 
 /// Labels of second order with all directions are exact for a cubic game.
 networks::ExplainerRecipe based_recipe(const ExplainerBase& base, int epochs) {
-  networks::ExplainerRecipe recipe{.model = {.model = "fno", .json = R"({"modes": 4, "width": 12, "layers": 2})"},
-                                   .resolutions = {16},
-                                   .epochs = epochs,
-                                   .batch = 8,
-                                   .learning_rate = 5e-3,
-                                   .warmup_epochs = 1,
-                                   .patience = 0,
-                                   .target = "second_order",
-                                   .label_evaluations = 400};
+  networks::ExplainerRecipe recipe{
+      .model = {.model = "fno",
+                .json = R"({"modes": 4, "width": 12, "layers": 2, "padding": 0, "padding_mode": "symmetric"})"},
+      .resolutions = {16},
+      .epochs = epochs,
+      .batch = 8,
+      .learning_rate = 1e-2,
+      .warmup_epochs = 1,
+      .patience = 0,
+      .target = "second_order",
+      .label_evaluations = 400};
   recipe.coordinates = "query";
   recipe.atom = recipe.any_query = true;
   recipe.clipping = 1.5;
@@ -341,7 +344,10 @@ networks::ExplainerRecipe based_recipe(const ExplainerBase& base, int epochs) {
   return recipe;
 }
 
-/// How far values are from the Shapley values of the cubic operator, over several unseen fields.
+/// With such a cubic term the mean field is off by about a twentieth on 16 points.
+constexpr double strongly_cubic = 20;
+
+/// How far values are from the Shapley values of that operator, over several unseen fields.
 double error_on_new_fields(int points, const std::function<std::vector<double>(const Scenario&)>& values) {
   double missed = 0, size = 0;
   for (std::uint32_t item = 0; item < 20; ++item) {
@@ -351,7 +357,8 @@ double error_on_new_fields(int points, const std::function<std::vector<double>(c
     for (int y = 0; y < points; ++y)
       part.push_back(WeightedMeanOperator::weight(query, y, points) *
                      scenario.input.values[static_cast<std::size_t>(y)]);
-    const std::vector<double> truth = WeightedMeanOperator(0.7).solution(part).second, found = values(scenario);
+    const std::vector<double> truth = WeightedMeanOperator(strongly_cubic).solution(part).second,
+                              found = values(scenario);
     for (std::size_t i = 0; i < truth.size(); ++i) {
       missed += std::pow(found[i] - truth[i], 2);
       size += std::pow(truth[i], 2);
@@ -362,13 +369,13 @@ double error_on_new_fields(int points, const std::function<std::vector<double>(c
 
 TEST_F(ExplainerBases, LearnTheCorrectionOnACoarseGridAndKeepItOnAFineOne) {
   set_verbosity(Verbosity::quiet);
-  const Multiple op(1);
+  const WeightedMeanOperator op(strongly_cubic);
   const ExplainerBase base{.kind = Kind::mean_field, .nodes = 2, .coarse = true};
-  const data::Dataset data = ring_data(64, 8);
+  const data::Dataset data = ring_data(128, 8);
   const networks::TrainingSummary summary =
-      training::train_explainer(based_recipe(base, 40), op, data, 1, folder_ / "a");
+      training::train_explainer(based_recipe(base, 30), op, data, 1, folder_ / "a");
   // Labels of 16 directions at 4 nodes, the passes of the base, v(∅) and v(N).
-  EXPECT_EQ(72 * (2 + 3 * 4 * 33 + 2 * 6 + 2), summary.operator_evaluations);
+  EXPECT_EQ(136 * (2 + 3 * 4 * 33 + 2 * 6 + 2), summary.operator_evaluations);
   const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", op);
   EXPECT_EQ(base, explainer->base());
   const TrainedFor facts = explainer->trained_for();
@@ -383,7 +390,7 @@ TEST_F(ExplainerBases, LearnTheCorrectionOnACoarseGridAndKeepItOnAFineOne) {
     const double of_base = error_on_new_fields(points, [&](const Scenario& scenario) {
       return attribute(*alone, *games::cell_mask_game(op, scenario), {}, 1).values;
     });
-    EXPECT_LT(corrected, 0.6 * of_base) << points;
+    EXPECT_LT(corrected, 0.8 * of_base) << points;
   }
 }
 
