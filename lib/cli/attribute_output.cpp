@@ -177,9 +177,11 @@ void print_table(const Answers& answers) {
   std::cout << fmt::format("v(empty) = {:.6g}, v(grand) = {:.6g}, sum of values - (v(grand) - v(empty)) = {:.3g}\n",
                            attribution.empty, attribution.grand, attribution.efficiency_gap());
   std::cout << fmt::format(
-      "{}{}: {} distinct coalitions, {} evaluations, {} gradients; {:.3g} s in the game, {:.3g} s in the estimator\n",
+      "{}{}: {} distinct coalitions, {} evaluations, {} gradients{}; {:.3g} s in the game, {:.3g} s in the estimator\n",
       answers.method, attribution.exact ? " (exact)" : "", attribution.distinct, attribution.evaluations,
-      attribution.gradients, attribution.game_seconds, attribution.estimator_seconds);
+      attribution.gradients,
+      attribution.gradients == 0 ? "" : fmt::format(", {} forward equivalents", attribution.forward_equivalents),
+      attribution.game_seconds, attribution.estimator_seconds);
   print_errors_in_words(attribution);
   if (answers.chosen) std::cout << "chosen by opshap (--method names another one)\n";
   if (const auto& order = attribution.second_order)
@@ -250,6 +252,8 @@ Json attribution_json(const Globals& globals, const Answers& answers, const Attr
   object["distinct"] = attribution.distinct;
   object["evaluations"] = attribution.evaluations;
   object["gradients"] = attribution.gradients;
+  if (attribution.steps.empty() && attribution.gradients > 0)
+    object["forward_equivalents"] = attribution.forward_equivalents;
   object["seed"] = globals.seed;
   object["seconds"] = {{"game", attribution.game_seconds}, {"estimator", attribution.estimator_seconds}};
   object["exact"] = attribution.exact;
@@ -304,6 +308,8 @@ Json attributions_json(const Globals& globals, const Answers& answers) {
     for (const char* key : {"methods", "error_bar", "forward_equivalents"}) object[key] = Json::array();
   if (answers.tolerance)
     for (const char* key : {"within_tolerance", "fallback"}) object[key] = Json::array();
+  if (steps.empty() && answers.attributions.front().front().gradients > 0)
+    object["forward_equivalents"] = Json::array();
   double game_seconds = 0, estimator_seconds = 0;
   for (const std::vector<Attribution>& of_input : answers.attributions) {
     Json rows = Json::array();

@@ -47,7 +47,7 @@ void write_values(const Globals& globals, const Answers& answers);
 
 /// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none),
 /// error_samples (of how many independent samples they are, where these may be few), empty, grand, efficiency_gap,
-/// distinct, evaluations, gradients, seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and
+/// distinct, evaluations, gradients, forward_equivalents (with gradients), seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and
 /// needed_rank of a system that does not determine the values), path (how the game was computed, Game::path, where it
 /// tells), and what else the answers have.
 ///

@@ -159,23 +159,24 @@ class Forecaster {
     return {.stage = "data", .seconds = {cost.seconds, cost.seconds}, .bytes = cost.bytes};
   }
 
-  std::vector<double> labelled() const {
-    const auto count = static_cast<double>(profile_.resolutions.size());
-    return std::vector<double>(profile_.resolutions.size(), static_cast<double>(profile_.data.train) / count);
+  /// Samples of the data set for training at each of some resolutions.
+  std::vector<double> labelled(const std::vector<Resolution>& resolutions) const {
+    const auto count = static_cast<double>(resolutions.size());
+    return std::vector<double>(resolutions.size(), static_cast<double>(profile_.data.train) / count);
   }
 
-  /// Samples of the validation at each resolution.
-  double validation() const {
-    return static_cast<double>(profile_.data.validation) / static_cast<double>(profile_.resolutions.size());
+  /// Samples of the validation at each of them.
+  double validation(const std::vector<Resolution>& resolutions) const {
+    return static_cast<double>(profile_.data.validation) / static_cast<double>(resolutions.size());
   }
 
   /// Of the steps of a training: `samples` of each resolution, and those of the validation, which have no way back.
-  double epoch_seconds(const networks::NetworkConfig& config, int batch, const std::vector<double>& samples) const {
+  double epoch_seconds(const networks::NetworkConfig& config, int batch, const std::vector<Resolution>& resolutions,
+                       const std::vector<double>& samples) const {
     double seconds = 0;
     for (std::size_t i = 0; i < samples.size(); ++i)
-      seconds +=
-          seconds_of(networks::library().training_step(config, data_.inputs.domain, profile_.resolutions[i], batch)) *
-          (std::ceil(samples[i] / batch) + std::ceil(validation() / batch) / 3);
+      seconds += seconds_of(networks::library().training_step(config, data_.inputs.domain, resolutions[i], batch)) *
+                 (std::ceil(samples[i] / batch) + std::ceil(validation(resolutions) / batch) / 3);
     return seconds;
   }
 
@@ -186,7 +187,8 @@ class Forecaster {
 
   StageForecast of_backbone() const {
     const networks::BackboneRecipe& recipe = profile_.backbone;
-    const double most = recipe.epochs * epoch_seconds(backbone_config_, recipe.batch, labelled());
+    const double most =
+        recipe.epochs * epoch_seconds(backbone_config_, recipe.batch, recipe.resolutions, labelled(recipe.resolutions));
     return {.stage = "backbone",
             .seconds = {most * least_share(recipe.patience, recipe.epochs), most},
             .bytes = bytes_of_weights(backbone_config_)};
@@ -195,24 +197,26 @@ class Forecaster {
   StageForecast of_explainer(const std::string& stage, networks::ExplainerRecipe recipe) const {
     recipe.scenario = data::rule_for(recipe.scenario, data_);
     const networks::NetworkConfig config = networks::library().explainer_config(recipe, data_);
-    std::vector<double> samples = labelled();
+    std::vector<double> samples = labelled(recipe.resolutions);
+    const double validated = validation(recipe.resolutions);
     const double shares = std::accumulate(recipe.unlabelled_shares.begin(), recipe.unlabelled_shares.end(), 0.0);
     for (std::size_t i = 0; i < samples.size(); ++i)
       samples[i] += static_cast<double>(recipe.unlabelled) *
                     (shares > 0 ? recipe.unlabelled_shares[i] / shares : 1.0 / static_cast<double>(samples.size()));
     double once = 0, once_seconds = 0, epoch = 0, of_epoch = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const Rates& rates = rates_.at(profile_.resolutions[i]);
+      const Rates& rates = rates_.at(recipe.resolutions[i]);
       const networks::LabelCost cost = networks::library().label_cost(recipe, rates.game->players());
       const double asked = samples[i] * static_cast<double>(cost.training);
       // v(N) of every sample, and v(∅) once for the training and once for the validation.
-      const double fixed = samples[i] + validation() + 2 + validation() * static_cast<double>(cost.validation);
+      const double fixed = samples[i] + validated + 2 + validated * static_cast<double>(cost.validation) +
+                           static_cast<double>(recipe.base.evaluations()) * (samples[i] + validated);
       once += fixed + (cost.once ? asked : 0);
       once_seconds += (fixed + (cost.once ? asked : 0)) * rates.evaluation;
       epoch += cost.once ? 0 : asked;
       of_epoch += (cost.once ? 0 : asked) * rates.evaluation;
     }
-    of_epoch += epoch_seconds(config, recipe.batch, samples);
+    of_epoch += epoch_seconds(config, recipe.batch, recipe.resolutions, samples);
     const double least = recipe.epochs * least_share(recipe.patience, recipe.epochs);
     return {.stage = stage,
             .evaluations = {std::llround(once + epoch * least), std::llround(once + epoch * recipe.epochs)},

@@ -211,12 +211,14 @@ Profile read(const Json& table, const std::string& name, Places places) {
 /// The object that read() reads. What is as it is by default and newer than stored runs is left out, so that these keep
 /// their identity.
 Json settings_of(const Profile& profile) {
+  networks::ExplainerRecipe usual_explainer;
+  usual_explainer.resolutions = profile.resolutions;
   Json settings = {{"summary", profile.summary},
                    {"resolutions", profile.resolutions},
                    {"data", written_settings(data_settings(), profile.data)},
                    {"operator", written_operator(profile.backbone.model)},
                    {"backbone", written_settings(backbone_settings(), profile.backbone)},
-                   {"explainer", written_settings(explainer_settings(), profile.explainer)},
+                   {"explainer", written_settings(explainer_settings(), profile.explainer, usual_explainer)},
                    {"evaluation", written_settings(evaluation_settings(), profile.evaluation)}};
   const ScenarioRule usual = profile.data.has_problem() ? pde::find(profile.data.pde).default_rule() : ScenarioRule{};
   Json scenario = written_settings(scenario_settings(), profile.evaluation.scenario, usual);
@@ -432,12 +434,14 @@ std::vector<std::string> departures(const Profile& profile) {
   differs("resolutions", resolutions_in_words(profile.resolutions), resolutions_in_words(paper.resolutions));
   add(operator_departures(profile.backbone.model, paper.backbone.model));
   add(settings_that_differ(backbone_settings(), "backbone ", profile.backbone, paper.backbone));
-  add(settings_that_differ(explainer_settings(), "explainer ", profile.explainer, paper.explainer));
-  for (const std::string& setting : settings_beyond(profile.explainer, paper.explainer))
+  networks::ExplainerRecipe papers_recipe = paper.explainer;
+  papers_recipe.resolutions = profile.resolutions;  // those of the profile have a sentence of their own
+  add(settings_that_differ(explainer_settings(), "explainer ", profile.explainer, papers_recipe));
+  for (const std::string& setting : settings_beyond(profile.explainer, papers_recipe))
     sentences.push_back("explainer: " + setting + ", which the paper's recipe does not have");
   for (const auto& [name, recipe] : profile.explainers) {
     sentences.push_back(fmt::format("a further explainer, {}, that the paper does not have: {}", name,
-                                    fmt::join(settings_beyond(recipe, paper.explainer), ", ")));
+                                    fmt::join(settings_beyond(recipe, papers_recipe), ", ")));
   }
   const evaluation::EvaluationSettings &ours = profile.evaluation, &theirs = paper.evaluation;
   // A file may have fewer test inputs than the paper's.

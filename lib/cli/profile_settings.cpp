@@ -247,7 +247,8 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
       optional(
           word_setting<T>("target", &T::target, {},
                           "What it learns from: `fastshap`, `fastshap_reused` (coalitions), or values by `mean_field`, "
-                          "`two_level`, `permutation_pairs`, `integrated_gradients`, `exact`. Without it: fastshap")),
+                          "`two_level`, `permutation_pairs`, `kernel_shap_paired`, `second_order`, "
+                          "`integrated_gradients`, `exact`. Without it: fastshap")),
       optional(
           whole_setting<T, std::int64_t>("label_evaluations", &T::label_evaluations, 0,
                                          "What a label may cost, where labels are values. 0: the target's own choice")),
@@ -283,6 +284,33 @@ const Settings<networks::ExplainerRecipe>& explainer_settings() {
             recipe.any_query = object.word("queries", {"fixed", "any"}) == "any";
           },
           [](const T& recipe, const T&) { return Json(recipe.any_query ? "any" : "fixed"); })),
+      optional(member_setting(
+          "resolutions", &T::resolutions, "[n, …] or [[nx, ny], …]",
+          "Points an axis that its samples are served at, some of the profile's. Without it: all of these",
+          [](StrictObject& object, T& recipe) { recipe.resolutions = read_resolutions(object, "resolutions"); })),
+      optional(setting<T>(
+          "base", "\"none\", \"integrated_gradients\", \"mean_field\"",
+          "What it corrects: the slopes of the operator, or of its mean-field closure, along the diagonal, which are "
+          "asked for each explanation. On grids whose points are the players. Without it: none",
+          [](StrictObject& object, T& recipe) { recipe.base.kind = find_base(object.word("base", base_names())); },
+          [](const T& recipe, const T&) { return Json(name_of(recipe.base.kind)); })),
+      optional(setting<T>(
+          "base_nodes", message("1 to ", ExplainerBase::most_nodes),
+          message("Nodes of the base on the diagonal: 6 forward equivalents each for the mean field, and 3 for "
+                  "integrated gradients. Without it: ",
+                  ExplainerBase::usual_nodes),
+          [](StrictObject& object, T& recipe) {
+            recipe.base.nodes = object.whole("base_nodes", 1, ExplainerBase::most_nodes);
+          },
+          [](const T& recipe, const T&) { return Json(recipe.base.nodes); })),
+      optional(setting<T>(
+          "order", "\"none\", \"coarse\"",
+          "With `coarse` the correction of a base is multiplied by 16/n, n the number of points, as the error of the "
+          "mean field falls; then it serves finer grids than it was trained on. Without it: none",
+          [](StrictObject& object, T& recipe) {
+            recipe.base.coarse = object.word("order", {"none", "coarse"}) == "coarse";
+          },
+          [](const T& recipe, const T&) { return Json(recipe.base.coarse ? "coarse" : "none"); })),
       optional(number_setting("clipping", &T::clipping, true,
                               "Gradients are cut to so many times the running mean of their length. 0: never")),
       optional(number_setting("averaging", &T::averaging, true,
@@ -406,9 +434,12 @@ networks::ExplainerRecipe read_explainer(StrictObject object, const networks::Ne
   recipe.resolutions = resolutions;
   const StrictObject messages = object;
   read_settings(explainer_settings(), std::move(object), recipe);
-  const std::size_t shares = recipe.unlabelled_shares.size();
-  if (shares != 0 && shares != resolutions.size())
-    messages.refuse("unlabelled_shares", message("has ", shares, " numbers for ", resolutions.size(), " resolutions"));
+  for (const Resolution& own : recipe.resolutions)
+    if (std::ranges::find(resolutions, own) == resolutions.end())
+      messages.refuse(message("resolutions=", own), "is not among the resolutions of the profile");
+  const std::size_t shares = recipe.unlabelled_shares.size(), all = recipe.resolutions.size();
+  if (shares != 0 && shares != all)
+    messages.refuse("unlabelled_shares", message("has ", shares, " numbers for ", all, " resolutions"));
   return recipe;
 }
 

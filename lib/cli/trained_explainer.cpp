@@ -28,6 +28,7 @@ std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& 
 
 data::Dataset explainer_data(data::Dataset data, const Profile& profile, const networks::ExplainerRecipe& recipe,
                              std::uint64_t seed) {
+  if (recipe.resolutions != profile.resolutions) data = data::served_at(std::move(data), recipe.resolutions);
   if (recipe.unlabelled == 0) return data;
   require(profile.data.has_problem(), "train: explainer.unlabelled=", recipe.unlabelled,
           " (the data set was imported: nothing here draws further inputs of it). Set it to 0.");
@@ -40,12 +41,17 @@ void require_trained_for(const std::string& who, const methods::Method& explaine
                          const Operator& op, const ScenarioRule& rule, bool force) {
   const TrainedFor known = explainer.trained_for();
   const std::string name = weights.filename().string();
-  if (known.empty()) {
+  if (!known.contains("players")) {
     std::cerr << who << ": note: " << name
               << " does not say what it was trained for, so nobody can tell whether it fits. Train it again.\n";
     return;
   }
-  const std::string other = differences(known, trained_for(op, rule));
+  const TrainedFor asked = trained_for(op, rule);
+  if (is_of_another_operator(known, asked))
+    std::cerr << who << ": note: " << name << " was trained for another operator of the problem " << known.at("problem")
+              << ". It corrects this one's " << known.at("base")
+              << ", which is worth less than a correction of its own.\n";
+  const std::string other = differences(known, asked);
   if (other.empty()) return;
   require(force, who, ": --explainer=", name, " (was trained for something else: ", other,
           "). Ask what it was trained for, train another one, or give --force.");
@@ -114,10 +120,11 @@ nlohmann::ordered_json json_of(const std::vector<HeldOutScore>& scores) {
       row["nrmse"] = score.errors.median();
       row["interval"] = {score.interval.low, score.interval.high};
       row["reference_error"] = quartiles(score.errors.reference_errors).median;
+      row["forward_equivalents"] = quartiles(score.errors.forward_equivalents).median;
       row["seconds"] = quartiles(score.errors.seconds).median;
     } else {
       row["nrmse"] = json_number(Measured::undefined(all_zero));
-      row["interval"] = row["reference_error"] = row["seconds"] = nullptr;
+      row["interval"] = row["reference_error"] = row["forward_equivalents"] = row["seconds"] = nullptr;
     }
     row["mean_field_nrmse"] = json_number(score.mean_field);
     rows.push_back(std::move(row));
@@ -136,6 +143,7 @@ std::string in_words(const std::vector<HeldOutScore>& scores, const std::string&
                                      {"95 %"},
                                      {"mean field's", true},
                                      {"reference's error", true},
+                                     {"forward equivalents", true},
                                      {"an explanation", true}},
                          .rows = {}};
   bool nearer = false;
@@ -145,13 +153,14 @@ std::string in_words(const std::vector<HeldOutScore>& scores, const std::string&
                                                                         score.errors.nrmse.size(), score.inputs());
     const std::string mean_field = score.mean_field.value ? reporting::show(*score.mean_field.value) : "-";
     if (!score.any()) {
-      table.add({std::to_string(score.errors.players), inputs, "undefined", "-", mean_field, "-", "-"});
+      table.add({std::to_string(score.errors.players), inputs, "undefined", "-", mean_field, "-", "-", "-"});
       continue;
     }
     nearer = nearer || (score.mean_field.value && *score.mean_field.value < score.errors.median());
     table.add({std::to_string(score.errors.players), inputs, reporting::show(score.errors.median()),
                fmt::format("{} to {}", reporting::show(score.interval.low), reporting::show(score.interval.high)),
                mean_field, reporting::show(quartiles(score.errors.reference_errors).median),
+               reporting::show_count(quartiles(score.errors.forward_equivalents).median),
                reporting::show_seconds(quartiles(score.errors.seconds).median)});
   }
   std::string text = table.markdown();

@@ -27,8 +27,8 @@ std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& 
                                                    const std::string& device,
                                                    std::optional<std::string> name = std::nullopt);
 
-/// What an explainer of this recipe is trained on: the data set of a profile and the further inputs that the recipe
-/// wants. Throws InvalidArgument where these cannot be drawn.
+/// What an explainer of this recipe is trained on: the data set of a profile, at the resolutions of the recipe, and the
+/// further inputs that the recipe wants. Throws InvalidArgument where these cannot be drawn.
 data::Dataset explainer_data(data::Dataset data, const Profile& profile, const networks::ExplainerRecipe& recipe,
                              std::uint64_t seed);
 
@@ -39,7 +39,8 @@ void require_explains(const std::string& who, const methods::Method& explainer, 
 
 /// Refuses an explainer that was trained for another operator, baseline, rule of players, masked channels or output
 /// channel than those of the question; with `force` a remark on standard error says so. One that does not say what it
-/// was trained for is taken with a remark. Throws InvalidArgument.
+/// was trained for is taken with a remark, and so is one with a base for another operator of the same problem. Throws
+/// InvalidArgument.
 void require_trained_for(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
                          const Operator& op, const ScenarioRule& rule, bool force);
 
@@ -61,8 +62,8 @@ FieldBatch test_inputs(const data::Dataset& data, int most = std::numeric_limits
 /// One score for each resolution of the plan. Throws as evaluation::HeldOut.
 std::vector<HeldOutScore> held_out_scores(const evaluation::HeldOutPlan& plan, const methods::Method& explainer);
 
-/// Rows {"shape","players","inputs","left_out","nrmse","interval","reference_error","seconds","mean_field_nrmse"}. What
-/// is undefined is null, with its reason beside it.
+/// Rows {"shape","players","inputs","left_out","nrmse","interval","reference_error","forward_equivalents","seconds",
+/// "mean_field_nrmse"}. What is undefined is null, with its reason beside it.
 nlohmann::ordered_json json_of(const std::vector<HeldOutScore>& scores);
 
 /// The same as a table, and a sentence where the mean field is nearer. `at` says where the queries are.

@@ -67,6 +67,7 @@ Attribution attribute(const Estimator& estimator, const Game& game, Budget budge
   attribution.distinct = counted.distinct();
   attribution.evaluations = counted.evaluations();
   attribution.gradients = counted.gradients();
+  attribution.forward_equivalents = counted.forward_equivalents();
   attribution.game_seconds = counted.seconds();
   attribution.estimator_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - counted.seconds();

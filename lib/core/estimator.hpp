@@ -65,6 +65,8 @@ struct Attribution {
   std::int64_t distinct = 0;     ///< distinct coalitions evaluated, ∅ and N among them: what a budget limits
   std::int64_t evaluations = 0;  ///< coalitions asked for, repetitions included
   std::int64_t gradients = 0;    ///< reverse passes
+  /// Distinct coalitions, and passes by Extension::pass_cost().
+  std::int64_t forward_equivalents = 0;
   double game_seconds = 0;       ///< wall time inside the game
   double estimator_seconds = 0;  ///< wall time of everything else
 

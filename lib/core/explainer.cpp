@@ -1,10 +1,12 @@
 #include "core/explainer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -57,17 +59,53 @@ TrainedFor trained_for(const Operator& op, const ScenarioRule& rule) {
                       {"channel", std::to_string(rule.channel)},
                       {"query", query}};
   if (const std::string checksum = op.checksum(); !checksum.empty()) facts["operator"] = checksum;
+  if (const std::string problem = op.problem(); !problem.empty()) facts["problem"] = problem;
   return facts;
+}
+
+namespace {
+
+/// Whether both sides know a fact, and know it otherwise.
+bool differ(const TrainedFor& known, const TrainedFor& asked, const char* fact) {
+  const auto then = known.find(fact), now = asked.find(fact);
+  return then != known.end() && now != asked.end() && then->second != now->second;
+}
+
+}  // namespace
+
+bool is_of_another_operator(const TrainedFor& known, const TrainedFor& asked) {
+  return known.contains("base") && differ(known, asked, "operator") && known.contains("problem") &&
+         asked.contains("problem") && !differ(known, asked, "problem");
 }
 
 std::string differences(const TrainedFor& known, const TrainedFor& asked) {
   std::string words;
-  for (const char* fact : {"operator", "players", "baseline", "masked channels", "channel"}) {
-    const auto then = known.find(fact), now = asked.find(fact);
-    if (then == known.end() || now == asked.end() || then->second == now->second) continue;
-    words += message(words.empty() ? "" : ", ", fact, " ", now->second, " instead of ", then->second);
+  std::vector<const char*> facts = {"players", "baseline", "masked channels", "channel"};
+  if (differ(known, asked, "operator") && !is_of_another_operator(known, asked)) {
+    if (known.contains("base")) facts.insert(facts.begin(), "problem");
+    facts.insert(facts.begin(), "operator");
+  }
+  for (const char* fact : facts) {
+    if (!differ(known, asked, fact)) continue;
+    words += message(words.empty() ? "" : ", ", fact, " ", asked.at(fact), " instead of ", known.at(fact));
   }
   return words;
+}
+
+std::vector<double> attribution_density(const Explainer& explainer, const Scenario& scenario, CountedGame& game,
+                                        std::optional<double> gain) {
+  const ExplainerBase base = explainer.base();
+  if (!base.any()) return explainer.densities(scenario.input, scenario.readout).values;
+  require_base(base, scenario);
+  if (!gain) gain = game.grand() - game.empty();
+  BasedField field = with_base(base, scenario, base_slopes(base, game), *gain);
+  const FieldBatch corrections = explainer.densities(field.input, scenario.readout);
+  for (std::size_t i = 0; i < field.density.size(); ++i) {
+    field.density[i] += field.scale * corrections.values[i];
+    require<NumericalError>(std::isfinite(field.density[i]), "explainer: correction=", corrections.values[i],
+                            " (at point ", i, ", by ", explainer.describe(), "). Train it again.");
+  }
+  return std::move(field.density);
 }
 
 std::vector<double> cell_values(std::span<const double> density, const Domain& domain, const Partition& partition,

@@ -255,7 +255,9 @@ std::vector<double> CountedGame::charged_gradients(std::string_view who, std::sp
 
 std::vector<double> CountedGame::gradients_of(const Extension& extension, std::span<const double> points) {
   ask_for_ends();
-  gradients_ += static_cast<std::int64_t>(points.size()) / players();
+  const auto passes = static_cast<std::int64_t>(points.size()) / players();
+  gradients_ += passes;
+  passes_cost_ += passes * extension.pass_cost();
   const auto start = std::chrono::steady_clock::now();
   std::vector<double> found = extension.gradients(points);
   seconds_ += since(start);

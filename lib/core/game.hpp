@@ -174,6 +174,8 @@ class CountedGame {
   std::int64_t distinct() const { return distinct_; }
   std::int64_t evaluations() const { return evaluations_; }
   std::int64_t gradients() const { return gradients_; }
+  /// Distinct coalitions, and all passes by their cost.
+  std::int64_t forward_equivalents() const { return distinct_ + passes_cost_; }
   /// What has been charged to the budget: distinct coalitions, and passes by their cost.
   std::int64_t charged() const { return distinct_ + charged_passes_; }
   double seconds() const { return seconds_; }
@@ -201,7 +203,7 @@ class CountedGame {
   Scale scale_;
   std::vector<double> ends_;
   std::unordered_map<std::vector<std::uint64_t>, double, RowHash> known_;
-  std::int64_t distinct_ = 0, evaluations_ = 0, gradients_ = 0, charged_passes_ = 0;
+  std::int64_t distinct_ = 0, evaluations_ = 0, gradients_ = 0, passes_cost_ = 0, charged_passes_ = 0;
   double seconds_ = 0;
 };
 

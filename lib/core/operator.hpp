@@ -120,6 +120,8 @@ class Operator {
   /// What knows the operator again, whatever its file is called: a checksum over configuration and tensors, or over the
   /// files of a model that nothing else is known of. Empty where there is none. Cost: a pass over all weights.
   virtual std::string checksum() const { return {}; }
+  /// The problem with its parameters that it was trained to solve, as the data set says it. Empty where nobody said.
+  virtual std::string problem() const { return {}; }
   virtual int dimension() const = 0;
   virtual int input_channels() const = 0;
   virtual int output_channels() const = 0;

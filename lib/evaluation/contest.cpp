@@ -78,6 +78,7 @@ Reply reply_to(const Contest& contest, const Turn& turn) {
   answer.distinct = found.distinct;
   answer.evaluations = found.evaluations;
   answer.gradients = found.gradients;
+  if (found.gradients > 0) answer.forward_equivalents = found.forward_equivalents;
   answer.game_seconds = found.game_seconds;
   answer.estimator_seconds = found.estimator_seconds;
   answer.scores = metrics::score({found, contest.truth, contest.coalitions, contest.gains});

@@ -98,8 +98,9 @@ std::optional<HeldOutErrors> HeldOut::errors_at(std::size_t place, const methods
     const std::uint64_t seed =
         Rng(plan_.seed, method.name(), 0, item(plan_.resolutions[place], static_cast<std::int64_t>(sample))).bits64();
     const Attribution attribution = method.attribute({*one.game, &one.scenario, budget, seed});
-    if (add(found, metrics::nrmse(one.values, attribution.values), one.error))
-      found.seconds.push_back(attribution.game_seconds + attribution.estimator_seconds);
+    if (!add(found, metrics::nrmse(one.values, attribution.values), one.error)) continue;
+    found.seconds.push_back(attribution.game_seconds + attribution.estimator_seconds);
+    found.forward_equivalents.push_back(static_cast<double>(attribution.forward_equivalents));
   }
   return found;
 } catch (const InvalidArgument&) {
@@ -117,13 +118,16 @@ HeldOutErrors HeldOut::own_player_missed(std::size_t place) const {
 
 double HeldOut::drift(const Explainer& explainer, const Resolution& coarse, const Resolution& fine) const {
   std::vector<double> drifts;
+  const auto density_of = [&](const Scenario& scenario) {
+    const auto game = games::cell_mask_game(plan_.op, scenario);
+    CountedGame counted(*game, {2});
+    return attribution_density(explainer, scenario, counted);
+  };
   for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
     const Scenario few = scenario_at(plan_.rule, plan_.inputs.one(sample), coarse);
     const Scenario many = scenario_at(plan_.rule, plan_.inputs.one(sample), fine);
-    const FieldBatch density = explainer.densities(few.input, few.readout),
-                     finer = explainer.densities(many.input, many.readout);
     const Measured drift =
-        evaluation::drift(density.field(0), few.input.domain, finer.field(0), many.input.domain, few.readout);
+        evaluation::drift(density_of(few), few.input.domain, density_of(many), many.input.domain, few.readout);
     if (drift.value) drifts.push_back(*drift.value);
   }
   require<DataError>(!drifts.empty(), "held-out inputs: resolution=", fine,

@@ -30,8 +30,9 @@ struct HeldOutPlan {
 struct HeldOutErrors {
   std::vector<int> shape;  ///< points per axis
   int players = 0;
-  std::vector<double> nrmse;             ///< of each input whose Shapley values are not all 0; the others are left out
-  std::vector<double> seconds;           ///< of each explanation, with the operator's part
+  std::vector<double> nrmse;    ///< of each input whose Shapley values are not all 0; the others are left out
+  std::vector<double> seconds;  ///< of each explanation, with the operator's part
+  std::vector<double> forward_equivalents;  ///< of each explanation, Attribution::forward_equivalents
   std::vector<double> reference_errors;  ///< ‖standard errors‖₂/‖values‖₂ of each of these inputs' references
   int left_out = 0;  ///< inputs whose Shapley values are all 0, so that no error is relative to them
 

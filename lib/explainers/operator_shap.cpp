@@ -13,16 +13,18 @@ namespace {
 
 class OperatorShap final : public Explainer {
  public:
-  OperatorShap(std::unique_ptr<Operator> network, bool any_query, std::vector<Resolution> trained_at,
-               TrainedFor trained_for)
+  OperatorShap(std::unique_ptr<Operator> network, bool any_query, ExplainerBase base,
+               std::vector<Resolution> trained_at, TrainedFor trained_for)
       : network_(std::move(network)),
         any_query_(any_query),
+        base_(base),
         trained_at_(std::move(trained_at)),
         trained_for_(std::move(trained_for)) {}
   std::string describe() const override { return "OperatorSHAP: " + network_->describe(); }
   bool any_query() const override { return any_query_; }
   std::vector<Resolution> trained_at() const override { return trained_at_; }
   TrainedFor trained_for() const override { return trained_for_; }
+  ExplainerBase base() const override { return base_; }
 
   FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
     if (!any_query_) return network_->apply(inputs);
@@ -41,6 +43,7 @@ class OperatorShap final : public Explainer {
  private:
   std::unique_ptr<Operator> network_;
   bool any_query_;
+  ExplainerBase base_;
   std::vector<Resolution> trained_at_;
   TrainedFor trained_for_;
 };
@@ -64,15 +67,17 @@ std::unique_ptr<Explainer> load_explainer(const std::filesystem::path& weights, 
   require<DataError>(network->output_channels() == 1, "explainer: out_channels=", network->output_channels(), " in ",
                      weights.string(), " (a density is one channel). Give an explainer's weights.");
   const bool any_query = operators::takes_any_query(network->config());
-  const int channels = network->input_channels() - (any_query ? network->dimension() : 0);
+  const ExplainerBase base = operators::base_of(network->config());
+  const int channels = network->input_channels() - (any_query ? network->dimension() : 0) - base.channels();
   require(network->dimension() == explained.dimension() && channels == explained.input_channels(),
           "explainer: dimension=", network->dimension(), ", in_channels=", channels, " in ", weights.string(),
           " (the operator has ", explained.dimension(), " and ", explained.input_channels(),
           "). Give an explainer that was trained for this operator.");
+  require_base(base, explained);
   std::vector<Resolution> trained_at = operators::trained_at(network->config());
   TrainedFor trained_for = network->trained_for();
   return std::make_unique<OperatorShap>(operators::as_operator(std::move(network), false),  // never masked
-                                        any_query, std::move(trained_at), std::move(trained_for));
+                                        any_query, base, std::move(trained_at), std::move(trained_for));
 }
 
 }  // namespace opshap::explainers

@@ -80,7 +80,7 @@ Attribution of_density(std::string_view who, const std::function<std::vector<dou
   const Scenario& scenario = scenario_of(who, question);
   const auto start = std::chrono::steady_clock::now();
   CountedGame ends(question.game, {2});
-  Attribution attribution{.distinct = 2};
+  Attribution attribution{.distinct = 2, .forward_equivalents = 2};
   std::vector<double> found;
   parallel_for(2, [&](std::size_t part) {
     if (part == 0) {
@@ -121,12 +121,34 @@ class OfExplainer final : public Method {
   }
 
   Attribution attribute(const Question& question) const override {
+    if (explainer_->base().any()) return corrected(question);
     const Scenario& scenario = scenario_of(name(), question);
     return of_density(
         name(), [&] { return explainer_->densities(scenario.input, scenario.readout).values; }, question);
   }
 
  private:
+  /// With a base, which asks the game for slopes after its ends are known.
+  Attribution corrected(const Question& question) const {
+    const auto start = std::chrono::steady_clock::now();
+    const Scenario& scenario = scenario_of(name(), question);
+    CountedGame counted(question.game, {2});
+    Question known = question;
+    if (!known.empty) known.empty = counted.empty();
+    if (!known.grand) known.grand = counted.grand();
+    const std::vector<double> density =
+        attribution_density(*explainer_, scenario, counted, *known.grand - *known.empty);
+    Attribution attribution = of_density(
+        name(), [&] { return density; }, known);
+    attribution.evaluations = counted.evaluations();
+    attribution.gradients = counted.gradients();
+    attribution.forward_equivalents = attribution.distinct + explainer_->base().evaluations();
+    attribution.game_seconds = counted.seconds();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    attribution.estimator_seconds = seconds - attribution.game_seconds;
+    return attribution;
+  }
+
   std::unique_ptr<Explainer> explainer_;
   std::optional<std::string> weights_;
   std::string checksum_;
@@ -180,6 +202,7 @@ class OfPeer final : public Method {
             .distinct = counted.distinct(),
             .evaluations = counted.evaluations(),
             .gradients = counted.gradients(),
+            .forward_equivalents = counted.forward_equivalents(),
             .game_seconds = counted.seconds(),
             .estimator_seconds = answer.peer_seconds};
   }

@@ -43,13 +43,6 @@ Measured first_order_error_bar(const SecondOrder& order) {
   return std::isfinite(bar) ? Measured::of(bar) : Measured::undefined("the values are 0");
 }
 
-/// Coalitions, or passes by their cost. A method that asks for gradients needs v(∅) and v(N) besides.
-std::int64_t forward_equivalents(const Estimator& estimator, const Game& game, const Attribution& found) {
-  if (found.second_order) return found.second_order->forward_equivalents;
-  if (found.gradients == 0) return found.distinct;
-  return found.gradients * (estimator.name() == "mean_field" ? game.mean_field() : game.extension())->pass_cost();
-}
-
 /// The estimator's answer as the step after `before`: with its steps, its second order, and what it cost.
 Attribution next(const Estimator& estimator, Budget budget, const Game& game, std::uint64_t seed,
                  const Attribution& before = {}) {
@@ -57,7 +50,7 @@ Attribution next(const Estimator& estimator, Budget budget, const Game& game, st
   Step step{.method = std::string(estimator.name()),
             .error_bar = error_bar(found),
             .seconds = found.game_seconds + found.estimator_seconds,
-            .forward_equivalents = forward_equivalents(estimator, game, found)};
+            .forward_equivalents = found.forward_equivalents};
   found.distinct += std::max(std::int64_t{0}, before.distinct - 2);  // both have asked for ∅ and N
   found.evaluations += before.evaluations;
   found.gradients += before.gradients;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/explainer_base.hpp"
 #include "core/scenario.hpp"
 
 namespace opshap::networks {
@@ -94,6 +95,7 @@ struct ExplainerRecipe {
   std::optional<double> padding;  ///< instead of the model's, as a fraction of each axis
   /// Instead of the model's: what a point counts in its Fourier sums, as operators::FnoConfig::quadrature.
   std::optional<std::string> quadrature;
+  ExplainerBase base;           ///< what it corrects, instead of learning the whole attribution
   bool any_query = false;       ///< every sample is explained at a random point, and the network is told which
   double clipping = 0;          ///< as TrainingLoop::clipping
   double averaging = 0;         ///< of the weights: what the mean keeps of itself at a step; 0 for none

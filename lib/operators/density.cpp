@@ -50,8 +50,8 @@ class DensityNetwork final : public Network {
   std::string describe() const override {
     const char* const queries[] = {"the centre", "one query", "any query"};
     return message("density at ", queries[static_cast<int>(config_.query)], ", coordinates ", config_.coordinates,
-                   config_.atom ? ", atom" : "", config_.cells == "equal" ? ", equal cells" : "", ": ",
-                   inner_->describe());
+                   config_.atom ? ", atom" : "", config_.cells == "equal" ? ", equal cells" : "",
+                   config_.base.any() ? ", beside " + config_.base.describe() : "", ": ", inner_->describe());
   }
   int dimension() const override { return inner_->dimension(); }
   int input_channels() const override {
@@ -167,7 +167,7 @@ class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityC
     inner.erase("model");
     if (config.coordinates != "grid") inner["positional_embedding"] = "none";
     of_network.json = inner.dump();
-    spaces.in_channels += config.place_channels(spaces.dimension);
+    spaces.in_channels += config.place_channels(spaces.dimension) + config.base.channels();
     spaces.out_channels *= config.atom ? 2 : 1;
     config.network = operators::fitted(of_network, spaces);
     return config;
@@ -197,6 +197,9 @@ class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityC
       reader.reject("query=" + text.substr(0, 40),
                     "is neither \"centre\" nor \"any\" nor a list of one coordinate for each axis");
     }
+    config.base.kind = find_base(reader.choice("base", name_of(config.base.kind), base_names()));
+    config.base.nodes = reader.whole("base_nodes", config.base.nodes, {1, ExplainerBase::most_nodes});
+    config.base.coarse = reader.choice("order", "none", {"none", "coarse"}) == "coarse";
     const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
     const auto whole = [](const ordered_json& size) { return size.is_number_integer() && size > 0 && size <= 1 << 20; };
     const auto shape = [&](const ordered_json& size) {
@@ -239,6 +242,9 @@ DensityConfig::operator networks::NetworkConfig() const {
                                            : ordered_json(position);
   if (cells != DensityConfig().cells) object["cells"] = cells;
   if (fine_from > 0) object["fine_from"] = fine_from;
+  if (base.any())
+    object.update(
+        {{"base", name_of(base.kind)}, {"base_nodes", base.nodes}, {"order", base.coarse ? "coarse" : "none"}});
   if (!trained_at.empty()) object["trained_at"] = trained_at;
   object["network"] = ordered_json::parse(network.json);
   return {object.dump()};
@@ -246,6 +252,10 @@ DensityConfig::operator networks::NetworkConfig() const {
 
 bool takes_any_query(const networks::NetworkConfig& config) {
   return is_density(config) && DensityConfig::parse(config).query == DensityConfig::Query::any;
+}
+
+ExplainerBase base_of(const networks::NetworkConfig& config) {
+  return is_density(config) ? DensityConfig::parse(config).base : ExplainerBase{};
 }
 
 std::vector<Resolution> trained_at(const networks::NetworkConfig& config) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/explainer_base.hpp"
 #include "core/scenario.hpp"
 #include "networks/recipe.hpp"
 
@@ -33,6 +34,8 @@ struct DensityConfig {
   /// the network by a further channel, (1/points − 1/fine_from)/(1/coarsest − 1/fine_from), coarsest the first of
   /// trained_at: a few coarse cells are worth something else than the density over them, by O(1/points). 0: no channel.
   int fine_from = 0;
+  /// What the network's densities correct. Then the fields have the channels of with_base().
+  ExplainerBase base = {};
   std::vector<Resolution> trained_at = {};  ///< the grids it was trained on; for those who ask elsewhere
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
@@ -48,6 +51,8 @@ struct DensityConfig {
 
 /// Whether a CONFIG is that of such a network, whose fields bring their own query.
 bool takes_any_query(const networks::NetworkConfig& config);
+/// DensityConfig::base; none for another network.
+ExplainerBase base_of(const networks::NetworkConfig& config);
 /// DensityConfig::trained_at; empty for another network.
 std::vector<Resolution> trained_at(const networks::NetworkConfig& config);
 

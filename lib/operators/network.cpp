@@ -143,6 +143,10 @@ class NetworkOperator final : public Operator {
 
   std::string describe() const override { return network_->describe(); }
   std::string checksum() const override { return network_->checksum(); }
+  std::string problem() const override {
+    const auto known = network_->trained_for().find("problem");
+    return known == network_->trained_for().end() ? "" : known->second;
+  }
   int dimension() const override { return network_->dimension(); }
   int input_channels() const override { return network_->input_channels(); }
   int output_channels() const override { return network_->output_channels(); }

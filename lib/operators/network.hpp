@@ -105,7 +105,8 @@ class Network {
   const Normalisation& normalisation() const { return normalisation_; }
   void set_normalisation(Normalisation normalisation) { normalisation_ = std::move(normalisation); }
 
-  /// What the network was trained for, where it is an explainer. It travels with the weights.
+  /// What the network was trained for, where it is an explainer; of a backbone problem and data. It travels with the
+  /// weights.
   const TrainedFor& trained_for() const { return trained_for_; }
   void set_trained_for(TrainedFor facts) { trained_for_ = std::move(facts); }
 

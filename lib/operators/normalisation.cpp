@@ -130,6 +130,7 @@ class PhysicalOperator final : public Operator {
     return message(inner_->describe(), ", normalised: ", normalisation_.describe());
   }
   std::string checksum() const override { return inner_->checksum(); }
+  std::string problem() const override { return inner_->problem(); }
   int dimension() const override { return inner_->dimension(); }
   int input_channels() const override { return inner_->input_channels(); }
   int output_channels() const override { return inner_->output_channels(); }

@@ -18,17 +18,11 @@ namespace opshap::reporting {
 
 namespace {
 
-/// Median cost of an attribution in evaluations of the backbone: its distinct coalitions, 3 for a reverse pass of
-/// integrated gradients, and 6 for one of the two branches of a mean field. Not of a method that refused all inputs.
-double forward_equivalents(const Cell& cell) {
-  return cell.distinct().value() + (cell.method == "integrated_gradients" ? 3 : 6) * cell.gradients().value_or(0);
-}
-
 /// A cell of a curve or of a method of gradients as an alternative to the explainer.
 TunedMethod tuned(const Cell& cell, const Amortisation& pays) {
   TunedMethod method{.method = cell.method,
                      .budget = cell.budget,
-                     .evaluations = forward_equivalents(cell),
+                     .evaluations = cell.forward_equivalents().value(),
                      .nrmse = cell.quartiles("nrmse")->median};
   method.reached = method.nrmse <= pays.explainer().nrmse;
   const double saved = method.evaluations - pays.explainer().evaluations;
@@ -60,7 +54,7 @@ const runs::TrainingRow* training_of(const Scoreboard& scores, std::string_view 
 std::optional<Amortisation> amortisation_on(const Scoreboard& scores, const Discretisation& on) {
   const Cell* explainer = scores.cell(on, claims::explainer);
   const runs::TrainingRow* trained = explainer == nullptr ? nullptr : training_of(scores, explainer->method);
-  const auto evaluations = explainer == nullptr ? std::nullopt : explainer->distinct();
+  const auto evaluations = explainer == nullptr ? std::nullopt : explainer->forward_equivalents();
   if (trained == nullptr || !evaluations || !explainer->quartiles("nrmse")) return std::nullopt;
   Amortisation pays{.on = on,
                     .samples = explainer->samples(),
@@ -92,7 +86,7 @@ std::optional<Amortisation> amortisation_on(const Scoreboard& scores, const Disc
     if (!cell || training == nullptr) continue;
     pays.explainers.push_back({.method = method,
                                .training_evaluations = training->operator_evaluations,
-                               .evaluations = *cell->distinct(),
+                               .evaluations = *cell->forward_equivalents(),
                                .nrmse = cell->quartiles("nrmse")->median});
   }
   return pays;

@@ -26,7 +26,7 @@ struct TunedMethod {
 struct TrainedExplainer {
   std::string method;
   std::int64_t training_evaluations = 0;
-  double evaluations = 0;  ///< a sample: v(∅) and v(N), for the normalisation
+  double evaluations = 0;  ///< a sample: v(∅) and v(N), for the normalisation, and the passes of its base
   double nrmse = 0;        ///< median
 };
 

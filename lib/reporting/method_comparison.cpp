@@ -281,18 +281,28 @@ Table MethodComparison::runtime() const {
     const double distinct = median_of(cell, &runs::MethodRow::distinct);
     return distinct > 0 ? show(1e6 * median_of(cell, &runs::MethodRow::estimator_seconds) / distinct) : "none";
   };
+  std::vector<ColumnOf<Cell>> columns = {{"method", [](auto& cell) { return cell.method; }},
+                                         {"budget", [](auto& cell) { return show_budget(cell.budget); }, true},
+                                         {"distinct coalitions", count(&runs::MethodRow::distinct), true},
+                                         {"evaluations", count(&runs::MethodRow::evaluations), true},
+                                         {"gradients", count(&runs::MethodRow::gradients), true}};
+  const bool said = std::ranges::any_of(cells, [](const Cell& cell) {
+    return std::ranges::any_of(cell.rows, [](const auto* row) { return row->forward_equivalents > 0; });
+  });
+  if (said)  // rows of before do not say it
+    columns.push_back({"forward equivalents",
+                       [](auto& cell) {
+                         const double passes = median_of(cell, &runs::MethodRow::forward_equivalents);
+                         return show_count(passes > 0 ? passes : median_of(cell, &runs::MethodRow::distinct));
+                       },
+                       true});
+  columns.insert(columns.end(), {{"sampling and solving", seconds(&runs::MethodRow::estimator_seconds), true},
+                                 {"game", seconds(&runs::MethodRow::game_seconds), true},
+                                 {"µs of the method a coalition", of_a_coalition, true}});
   return table_of("runtime",
                   "What one run costs, medians over the repeats: wall time in the method (sampling and solving) and in "
                   "the game, one run at a time.",
-                  cells,
-                  {{"method", [](auto& cell) { return cell.method; }},
-                   {"budget", [](auto& cell) { return show_budget(cell.budget); }, true},
-                   {"distinct coalitions", count(&runs::MethodRow::distinct), true},
-                   {"evaluations", count(&runs::MethodRow::evaluations), true},
-                   {"gradients", count(&runs::MethodRow::gradients), true},
-                   {"sampling and solving", seconds(&runs::MethodRow::estimator_seconds), true},
-                   {"game", seconds(&runs::MethodRow::game_seconds), true},
-                   {"µs of the method a coalition", of_a_coalition, true}});
+                  cells, columns);
 }
 
 Table MethodComparison::ranking() const {

@@ -407,17 +407,24 @@ Table cost(const Scoreboard& scores) {
     const auto found = cell->seconds();
     return found ? show_seconds(found->median) : "refused";
   };
+  std::vector<ColumnOf<const Cell*>> columns = {
+      n_column,
+      method_column,
+      budget_column,
+      {"distinct coalitions", [](auto* cell) { return count_in_words(cell->distinct()); }, true},
+      {"evaluations", [](auto* cell) { return count_in_words(cell->evaluations()); }, true},
+      {"reverse passes", [](auto* cell) { return count_in_words(cell->gradients()); }, true}};
+  const bool said = std::ranges::any_of(cells, [](const Cell* cell) {
+    return std::ranges::any_of(cell->rows, [](const auto* row) { return row->forward_equivalents > 0; });
+  });
+  if (said)  // rows of before do not say it
+    columns.push_back(
+        {"forward equivalents", [](auto* cell) { return count_in_words(cell->forward_equivalents()); }, true});
+  columns.push_back({"wall time", seconds, true});
   return table_of("cost",
                   "One attribution, medians over the test inputs that the method did not refuse. Distinct coalitions "
                   "are what a budget limits. Wall time on this machine, evaluations of the game included.",
-                  cells,
-                  {n_column,
-                   method_column,
-                   budget_column,
-                   {"distinct coalitions", [](auto* cell) { return count_in_words(cell->distinct()); }, true},
-                   {"evaluations", [](auto* cell) { return count_in_words(cell->evaluations()); }, true},
-                   {"reverse passes", [](auto* cell) { return count_in_words(cell->gradients()); }, true},
-                   {"wall time", seconds, true}});
+                  cells, columns);
 }
 
 Table training(const Scoreboard& scores) {

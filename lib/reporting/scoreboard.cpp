@@ -101,6 +101,12 @@ std::optional<statistics::Quartiles> Cell::seconds() const {
 
 std::optional<double> Cell::evaluations() const { return median_of(costs(*this, &runs::AttributionRow::evaluations)); }
 std::optional<double> Cell::distinct() const { return median_of(costs(*this, &runs::AttributionRow::distinct)); }
+std::optional<double> Cell::forward_equivalents() const {
+  return median_of(costs(*this, [](const runs::AttributionRow& row) {
+    const std::int64_t pass = row.method == "integrated_gradients" ? 3 : 6;
+    return row.forward_equivalents > 0 ? row.forward_equivalents : row.distinct + pass * row.gradients;
+  }));
+}
 std::optional<double> Cell::gradients() const { return median_of(costs(*this, &runs::AttributionRow::gradients)); }
 
 std::optional<NetError> Cell::net_nrmse() const {

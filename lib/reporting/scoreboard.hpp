@@ -95,6 +95,9 @@ struct Cell {
   /// Median number, over the same inputs, of coalitions asked for, of distinct ones, of reverse passes.
   std::optional<double> evaluations() const;
   std::optional<double> distinct() const;
+  /// Distinct coalitions and reverse passes by what they cost. In rows that do not say it, a pass of integrated
+  /// gradients counts 3, and another one 6.
+  std::optional<double> forward_equivalents() const;
   std::optional<double> gradients() const;
   std::set<std::int64_t> samples() const;
   /// The rows of these inputs only.

@@ -41,6 +41,7 @@ void fields(Visitor& visit, Attribution& row) {
   visit("distinct", row.distinct);
   visit("evaluations", row.evaluations);
   visit("gradients", row.gradients);
+  visit.optional("forward_equivalents", row.forward_equivalents);
   visit("seed", row.seed);
   visit("game_seconds", row.game_seconds);
   visit("estimator_seconds", row.estimator_seconds);
@@ -139,6 +140,7 @@ void fields(Visitor& visit, Row& row) {
   visit("distinct", row.distinct);
   visit("evaluations", row.evaluations);
   visit("gradients", row.gradients);
+  visit.optional("forward_equivalents", row.forward_equivalents);
   visit.scores(row.scores);
   visit("exact", row.exact);
   visit.optional("failure", row.failure);

@@ -24,6 +24,8 @@ struct Answer {
   std::optional<std::int64_t> budget;    ///< distinct coalitions allowed; none for methods without a budget
   std::uint64_t seed = 0;                ///< 0 where the method draws nothing
   std::int64_t distinct = 0, evaluations = 0, gradients = 0;
+  /// With reverse passes by what they cost (Attribution::forward_equivalents). 0 without passes, and in rows of before.
+  std::int64_t forward_equivalents = 0;
   double game_seconds = 0;       ///< wall time inside the game
   double estimator_seconds = 0;  ///< wall time of sampling and solving
   metrics::Scores scores;        ///< or why there are none

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/coalitions.hpp"
+#include "core/process.hpp"
 #include "core/threads.hpp"
 #include "explainers/operator_shap.hpp"
 #include "games/cell_mask_game.hpp"
@@ -60,6 +61,16 @@ Scenario SampleGames::scenario(std::int64_t member) const {
 
 std::unique_ptr<Game> SampleGames::game(std::int64_t member) const {
   return games::cell_mask_game(backbone_, scenario(member));
+}
+
+BasedField SampleGames::based(std::int64_t member, const ExplainerBase& base) const {
+  const Scenario of = scenario(member);
+  const auto played = game(member);
+  const auto at = static_cast<std::size_t>(member);
+  CountedGame counted(*played, {2});
+  BasedField field = with_base(base, of, base_slopes(base, counted), grand_[at] - empty_[at]);
+  if (!queries_.empty()) field.input = explainers::with_query(field.input, {queries_[at]});
+  return field;
 }
 
 // Each member has little work, so a thread takes whole members. Without an engine the operator has threads of its own.
@@ -119,6 +130,25 @@ std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::v
     tensors.push_back(samples.empty() ? torch::Tensor() : torch::cat(samples, 1));
   }
   return tensors;
+}
+
+BasedSamples based_samples(const SampleGames& games, std::size_t members, const ExplainerBase& base) {
+  if (members == 0) return {};
+  std::vector<BasedField> fields(members);
+  games.for_each(members, [&](std::size_t b) {
+    throw_if_stopped("explainer");
+    fields[b] = games.based(static_cast<std::int64_t>(b), base);
+  });
+  std::vector<torch::Tensor> inputs, densities;
+  std::vector<double> scales;
+  for (const BasedField& field : fields) {
+    inputs.push_back(operators::to_tensor(field.input, 0, 1, torch::kFloat32));
+    densities.push_back(torch::tensor(field.density, torch::kFloat64).to(torch::kFloat32).view({-1, 1, 1}));
+    scales.push_back(field.scale);
+  }
+  return {.inputs = torch::cat(inputs, 1),
+          .densities = torch::cat(densities, 1),
+          .scales = torch::tensor(scales, torch::kFloat64).to(torch::kFloat32).view({1, -1, 1})};
 }
 
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/domain.hpp"
+#include "core/explainer_base.hpp"
 #include "core/field.hpp"
 #include "core/game.hpp"
 #include "core/operator.hpp"
@@ -49,6 +50,11 @@ class SampleGames {
   /// Operator evaluations that the construction took.
   std::int64_t evaluations() const { return evaluations_; }
 
+  /// The scenario of a member.
+  Scenario scenario(std::int64_t member) const;
+  /// A member as an explainer with this base sees it: ExplainerBase::evaluations(). An explainer of any query is told
+  /// the member's as well (explainers::with_query).
+  BasedField based(std::int64_t member, const ExplainerBase& base) const;
   /// The game of a member. It refers to this object's operator.
   std::unique_ptr<Game> game(std::int64_t member) const;
   /// Calls play(b) for each of a batch's members, on all threads where that is faster.
@@ -61,8 +67,6 @@ class SampleGames {
   torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const;
 
  private:
-  Scenario scenario(std::int64_t member) const;
-
   const Operator& backbone_;
   const FieldBatch& fields_;
   ResolutionGroup group_;
@@ -82,6 +86,16 @@ class SampleGames {
 std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
                                           const torch::TensorOptions& options,
                                           const std::vector<std::vector<std::int64_t>>& queries = {});
+
+/// The samples of one resolution as an explainer with a base sees them.
+struct BasedSamples {
+  torch::Tensor inputs;     ///< [points, samples, C], what the network is given
+  torch::Tensor densities;  ///< [points, samples, 1], of the base
+  torch::Tensor scales;     ///< [1, samples, 1], what the network's densities are multiplied by
+};
+
+/// Those of so many members of these games, on all threads. Undefined tensors where there are none.
+BasedSamples based_samples(const SampleGames& games, std::size_t members, const ExplainerBase& base);
 
 /// The members of a batch, [points, B, C].
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch);

@@ -77,20 +77,33 @@ networks::ExplainerRecipe settled(networks::ExplainerRecipe recipe, const Domain
   return recipe;
 }
 
+/// Throws for settings of a base that nothing would use.
+void require_base_settings(const ExplainerBase& base) {
+  require(base.any() || base == ExplainerBase{}, "explainer: base=none, base_nodes=", base.nodes,
+          ", order=", base.coarse ? "coarse" : "none",
+          " (without a base there are no nodes and nothing to scale). Give a base, or leave them out.");
+}
+
 /// The recipe's own model, or the density network that its settings ask for.
 networks::NetworkSettings explainer_settings(const networks::ExplainerRecipe& asked, const FieldBatch& inputs) {
   const networks::ExplainerRecipe recipe = settled(asked, inputs.domain);
+  require_base_settings(recipe.base);
   auto network = ordered_json::parse(recipe.model.json);
   if (recipe.padding) network["padding"] = *recipe.padding;
   if (recipe.quadrature) network["quadrature"] = *recipe.quadrature;
   const networks::ExplainerRecipe paper;
   if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query &&
-      recipe.fine_from == paper.fine_from && recipe.cells == paper.cells)
+      recipe.fine_from == paper.fine_from && recipe.cells == paper.cells && !recipe.base.any())
     return {.model = recipe.model.model, .json = network.dump()};
   require(recipe.coordinates != "query_angle" || inputs.domain.periodic(),
           "explainer: coordinates=query_angle (the domain is ", inputs.domain.describe(),
           "; an angle to the query needs periodic axes). Use query_offset.");
   network["model"] = recipe.model.model;
+  if (recipe.base.any()) {
+    Scenario probe = scenario_at(recipe.scenario, inputs.one(0), recipe.resolutions.front());
+    if (recipe.any_query) probe.readout = Query{};
+    require_base(recipe.base, probe);
+  }
   ordered_json query = "any";
   if (!recipe.any_query) {
     const Scenario probe = scenario_at(recipe.scenario, inputs.one(0), recipe.resolutions.front());
@@ -102,6 +115,10 @@ networks::NetworkSettings explainer_settings(const networks::ExplainerRecipe& as
   ordered_json settings = {
       {"coordinates", recipe.coordinates}, {"atom", recipe.atom}, {"cells", recipe.cells}, {"query", query},
       {"trained_at", recipe.resolutions},  {"network", network}};
+  if (recipe.base.any())
+    settings.update({{"base", name_of(recipe.base.kind)},
+                     {"base_nodes", recipe.base.nodes},
+                     {"order", recipe.base.coarse ? "coarse" : "none"}});
   // Where all grids are fine there is nothing to tell.
   if (recipe.fine_from > recipe.resolutions.front().fewest()) settings["fine_from"] = recipe.fine_from;
   return {.model = "density", .json = settings.dump()};
@@ -123,6 +140,7 @@ void require_recipes(const networks::BackboneRecipe& backbone, const networks::E
   operators::fitted(explainer.model, spaces);
   require(explainer.averaging >= 0 && explainer.averaging < 1, "explainer: averaging=", explainer.averaging,
           " (is what the mean of the weights keeps of itself at a step). Give 0 for none, or 0.999.");
+  require_base_settings(explainer.base);
   targets::make(explainer);
 }
 
@@ -165,6 +183,12 @@ double mean_loss(const std::vector<Batch>& batches, const Ranks& ranks, const Lo
   return sum / static_cast<double>(samples);
 }
 
+/// The problem of the data with its parameters, and the data.
+TrainedFor facts_of(const data::Dataset& data) {
+  return {{"problem", data.parameters.empty() ? data.pde : message(data.pde, " ", data.parameters)},
+          {"data", data.content_hash}};
+}
+
 /// The samples of a part of the data as a backbone gets them.
 struct Served {
   std::vector<ResolutionGroup> groups;
@@ -193,6 +217,7 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   const auto network = operators::make_network(backbone_config(recipe, data), torch::kFloat32);
   if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, seed);
+  network->set_trained_for(facts_of(data));
   const Ranks& ranks = Ranks::all();
   // A batch's loss is its mean squared error. What this rank's share of its fields have of it is asked for; parts of
   // that, for chunks of these fields, are given to `evaluate`.
@@ -253,8 +278,10 @@ std::vector<std::vector<std::int64_t>> queries_of(const networks::ExplainerRecip
 struct Material {
   std::vector<ResolutionGroup> groups;
   std::vector<SampleGames> games;
-  std::vector<torch::Tensor> inputs;   ///< of each group
-  std::vector<Target::Labels> labels;  ///< of each group; empty for a target that draws new ones
+  std::vector<torch::Tensor> inputs;         ///< of each group
+  std::vector<torch::Tensor> bases, scales;  ///< of each group, as BasedSamples; empty without a base
+  std::vector<Target::Labels> labels;        ///< of each group; empty for a target that draws new ones
+  std::int64_t of_bases = 0;                 ///< what these took, in forward equivalents
 
   Material(const networks::ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
            data::Split part, std::uint64_t seed)
@@ -262,11 +289,22 @@ struct Material {
     const auto queries = queries_of(recipe, data.inputs, groups, seed);
     for (std::size_t group = 0; group < groups.size(); ++group)
       games.emplace_back(backbone, data.inputs, groups[group], recipe.scenario, queries[group]);
-    inputs = at_resolutions(data.inputs, groups, torch::kFloat32, queries);
+    if (!recipe.base.any()) {
+      inputs = at_resolutions(data.inputs, groups, torch::kFloat32, queries);
+      return;
+    }
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      const BasedSamples samples = based_samples(games[group], groups[group].samples.size(), recipe.base);
+      inputs.push_back(samples.inputs);
+      bases.push_back(samples.densities);
+      scales.push_back(samples.scales);
+      of_bases += recipe.base.evaluations() * static_cast<std::int64_t>(groups[group].samples.size());
+    }
   }
 
+  /// What the games took at their construction, and the bases.
   std::int64_t evaluations() const {
-    std::int64_t sum = 0;
+    std::int64_t sum = of_bases;
     for (const SampleGames& of_group : games) sum += of_group.evaluations();
     return sum;
   }
@@ -336,6 +374,7 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
           data.inputs.domain.dimension(), "). Give the operator that was trained on this data.");
   networks::ExplainerRecipe recipe = asked;
   recipe.scenario = data::rule_for(asked.scenario, data);
+  require_base(recipe.base, backbone);
   const auto target = targets::make(recipe);
   const std::string identity = training_identity(recipe, *target, backbone, data, seed);
   networks::TrainingSummary summary;
@@ -349,8 +388,8 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   operators::initialise(*network, seed + 1);  // not the backbone's own initial weights
   TrainedFor facts = trained_for(backbone, recipe.scenario);
   if (recipe.any_query) facts["query"] = "any";
-  facts["problem"] = data.parameters.empty() ? data.pde : message(data.pde, " ", data.parameters);
-  facts["data"] = data.content_hash;
+  if (recipe.base.any()) facts["base"] = recipe.base.describe();
+  for (const auto& [fact, value] : facts_of(data)) facts[fact] = value;
   network->set_trained_for(std::move(facts));
 
   const auto draw = [&](const Material& from, const Batch& batch, Target::Use use, std::int64_t epoch) {
@@ -403,8 +442,15 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
     if (some.members.empty()) return 0.0;
     const SampleGames& games = from.games[some.group];
     const torch::Tensor fields = select(from.inputs, some), gains = games.gains(some.members);
+    torch::Tensor bases, scales;
+    if (recipe.base.any()) {
+      bases = select(from.bases, some);
+      scales = select(from.scales, some);
+    }
     return evaluate(*network, fields.size(1), games.domain(), [&](std::int64_t first, std::int64_t count) {
-      const torch::Tensor densities = network->forward(fields.narrow(1, first, count), games.domain());
+      torch::Tensor densities = network->forward(fields.narrow(1, first, count), games.domain());
+      if (recipe.base.any())
+        densities = torch::addcmul(bases.narrow(1, first, count), densities, scales.narrow(1, first, count));
       return target->loss(densities, games.volumes(), gains.narrow(0, first, count), rows(labels, first, count),
                           static_cast<std::int64_t>(batch.members.size()));
     });

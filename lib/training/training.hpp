@@ -42,8 +42,9 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
 /// otherwise as train_backbone.
 ///
 /// Each sample is a game under the recipe's scenario, at the resolution that the sample is served at. The validation
-/// loss is the target's on labels that never change. Throws InvalidArgument when the backbone does not take the data's
-/// fields, and when target or scenario do not fit. The folder keeps the weights after the epochs in `snapshots` too,
+/// loss is the target's on labels that never change. With a base the slopes of each sample are asked once, before the
+/// first step. Throws InvalidArgument when the backbone does not take the data's fields or cannot give the base, and
+/// when target, scenario or base do not fit. The folder keeps the weights after the epochs in `snapshots` too,
 /// as networks::epoch_file().
 networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& recipe, const Operator& backbone,
                                           const data::Dataset& data, std::uint64_t seed,
