@@ -225,19 +225,19 @@ Json steps_json(const Answers& answers, const Attribution& attribution) {
                    {"fallback", nullptr}});
   if (!answers.chosen && attribution.steps.size() > 1) object["fallback"] = attribution.steps.back().method;
   Json steps = Json::array();
-  std::int64_t forward_equivalents = 0;
   for (const Step& step : attribution.steps) {
-    forward_equivalents += step.forward_equivalents;
     steps.push_back({{"method", step.method},
                      {"error_bar", json_of(step.error_bar)},
                      {"seconds", step.seconds},
                      {"forward_equivalents", step.forward_equivalents}});
     if (!step.error_bar.value) steps.back()["error_bar_why"] = step.error_bar.why;
   }
-  object["forward_equivalents"] = forward_equivalents;
   object["steps"] = std::move(steps);
   return object;
 }
+
+/// Where coalitions are not all that it costs, or need not be.
+bool counts_passes(const Attribution& attribution) { return attribution.gradients > 0 || !attribution.steps.empty(); }
 
 /// An attribution as one JSON object.
 Json attribution_json(const Globals& globals, const Answers& answers, const Attribution& attribution) {
@@ -252,8 +252,7 @@ Json attribution_json(const Globals& globals, const Answers& answers, const Attr
   object["distinct"] = attribution.distinct;
   object["evaluations"] = attribution.evaluations;
   object["gradients"] = attribution.gradients;
-  if (attribution.steps.empty() && attribution.gradients > 0)
-    object["forward_equivalents"] = attribution.forward_equivalents;
+  if (counts_passes(attribution)) object["forward_equivalents"] = attribution.forward_equivalents;
   object["seed"] = globals.seed;
   object["seconds"] = {{"game", attribution.game_seconds}, {"estimator", attribution.estimator_seconds}};
   object["exact"] = attribution.exact;
@@ -305,11 +304,10 @@ Json attributions_json(const Globals& globals, const Answers& answers) {
     object[key] = Json::array();
   }
   if (!steps.empty())
-    for (const char* key : {"methods", "error_bar", "forward_equivalents"}) object[key] = Json::array();
+    for (const char* key : {"methods", "error_bar"}) object[key] = Json::array();
   if (answers.tolerance)
     for (const char* key : {"within_tolerance", "fallback"}) object[key] = Json::array();
-  if (steps.empty() && answers.attributions.front().front().gradients > 0)
-    object["forward_equivalents"] = Json::array();
+  if (counts_passes(answers.attributions.front().front())) object["forward_equivalents"] = Json::array();
   double game_seconds = 0, estimator_seconds = 0;
   for (const std::vector<Attribution>& of_input : answers.attributions) {
     Json rows = Json::array();

@@ -31,7 +31,6 @@ struct SecondOrder {
   double spread = 0;
   int nodes = 0;       ///< of the quadrature
   int directions = 0;  ///< at each node
-  std::int64_t forward_equivalents = 0;
 };
 
 /// A method that was tried for an attribution, and what it told.
@@ -65,7 +64,7 @@ struct Attribution {
   std::int64_t distinct = 0;     ///< distinct coalitions evaluated, ∅ and N among them: what a budget limits
   std::int64_t evaluations = 0;  ///< coalitions asked for, repetitions included
   std::int64_t gradients = 0;    ///< reverse passes
-  /// Distinct coalitions, and passes by Extension::pass_cost().
+  /// Distinct coalitions, and passes by Extension::pass_cost(). ∅ and N count once, whatever the steps.
   std::int64_t forward_equivalents = 0;
   double game_seconds = 0;       ///< wall time inside the game
   double estimator_seconds = 0;  ///< wall time of everything else

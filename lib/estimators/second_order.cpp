@@ -194,7 +194,6 @@ class DiagonalSecondOrder final : public Estimator {
     if (directions >= players) std::iota(places.begin(), places.end(), 0);
     correct(Comb(gradients, nodes, middles, std::move(places)), rng, directions, found);
     found.second_order->nodes = static_cast<int>(nodes.nodes.size());
-    found.second_order->forward_equivalents = game.gradients() * (options_.mean_field ? 6 : 3);
     return found;
   }
 

@@ -36,8 +36,8 @@ constexpr int most_players_of_trees = 1024;
 constexpr int most_players_of_regression = 4096;
 constexpr std::int64_t coalitions_a_player = 16;
 
-/// The size of the correction as far as two estimates of it agree, and how far they do not: where they contradict each
-/// other the first part is 0, and nothing is known of a correction that is smaller than their spread.
+/// The size of the correction beyond what aliases may have of it, and theirs: where they may have all of it the first
+/// part is 0, and nothing is known of a correction that is smaller than they are.
 Measured first_order_error_bar(const SecondOrder& order) {
   const double bar = std::hypot(order.first_order_error_bar, order.spread);
   return std::isfinite(bar) ? Measured::of(bar) : Measured::undefined("the values are 0");
@@ -47,13 +47,15 @@ Measured first_order_error_bar(const SecondOrder& order) {
 Attribution next(const Estimator& estimator, Budget budget, const Game& game, std::uint64_t seed,
                  const Attribution& before = {}) {
   Attribution found = attribute(estimator, game, budget, seed);
+  const std::int64_t known = before.steps.empty() ? 0 : 2;  // ∅ and N, which both have asked for
   Step step{.method = std::string(estimator.name()),
             .error_bar = error_bar(found),
             .seconds = found.game_seconds + found.estimator_seconds,
-            .forward_equivalents = found.forward_equivalents};
-  found.distinct += std::max(std::int64_t{0}, before.distinct - 2);  // both have asked for ∅ and N
+            .forward_equivalents = found.forward_equivalents - known};
+  found.distinct += before.distinct - known;
   found.evaluations += before.evaluations;
   found.gradients += before.gradients;
+  found.forward_equivalents += before.forward_equivalents - known;
   found.game_seconds += before.game_seconds;
   found.estimator_seconds += before.estimator_seconds;
   found.steps = before.steps;
