@@ -1,5 +1,5 @@
-// What hides a player: constants, a state at rest, and the input itself, smoothed. What a Gaussian filter keeps, and what
-// an explainer was trained for.
+// What hides a player: constants, a state at rest, and the input itself, smoothed. What a Gaussian filter keeps, and
+// what an explainer was trained for.
 
 #include <gtest/gtest.h>
 
@@ -119,8 +119,8 @@ TEST(Smoothing, OfAShiftedFieldIsTheShiftedSmoothField) {
   });
 }
 
-/// What a Gaussian sampled at the points of a period does to a wave: Poisson's sum over the waves that look alike on the
-/// grid, whose continuous factors are exp(−2π²s²k²) for a deviation of s periods.
+/// What a Gaussian sampled at the points of a period does to a wave: Poisson's sum over the waves that look alike on
+/// the grid, whose continuous factors are exp(−2π²s²k²) for a deviation of s periods.
 double factor_of_wave(int wave, int points, double deviation) {
   double found = 0, constant = 0;
   for (int image = -8; image <= 8; ++image) {

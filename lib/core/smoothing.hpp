@@ -18,8 +18,8 @@ void require_smoothing(const char* who, const Domain& domain, double width);
 ///
 /// A periodic axis is wrapped around. Another one is reflected at the ends of its interval, which are walls for cells
 /// and the outermost points for nodes. The weights are those of the axis's points times the Gaussian, and add up to 1.
-/// So constants stay as they are. The mean over the domain stays on periodic axes, between walls, and on nodes with both
-/// ends; not where strides took the points of an axis away from its middle or lost its last node. Each channel is
+/// So constants stay as they are. The mean over the domain stays on periodic axes, between walls, and on nodes with
+/// both ends; not where strides took the points of an axis away from its middle or lost its last node. Each channel is
 /// smoothed alone.
 ///
 /// Cost: the square of the points of an axis for each line along it. Throws as require_smoothing().
