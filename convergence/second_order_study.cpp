@@ -172,7 +172,8 @@ std::vector<SecondOrderRow> measured_rows() {
   return rows;
 }
 
-TEST(SecondOrderStudy, WithoutTheConstantCombsHaveLessNoise) {
+// One comb keeps more neighbours apart than two half combs, and has nothing against interactions that do not fade.
+TEST(SecondOrderStudy, OneCombIsBetterOnNetworksAndWorseWhereInteractionsDoNotFade) {
   const std::vector<SecondOrderRow> rows = measured_rows();
   const auto ratio = [&](std::string_view candidate, bool of_networks) {
     return mean_ratio(rows, candidate, of_networks);
@@ -198,7 +199,8 @@ TEST(SecondOrderStudy, WithoutTheConstantCombsHaveLessNoise) {
   if (const char* folder = std::getenv("OPSHAP_REPORTS"))
     write_file(std::filesystem::path(folder) / "second_order_rows.csv", to_csv(rows));
 
-  EXPECT_LT(ratio("half combs, constant", false), 0.8);
+  EXPECT_GT(ratio("one comb", false), 1);
+  if (is_full()) EXPECT_LT(ratio("one comb", true), 1);
 }
 
 // Whoever compares candidates compares the product: the same signs give the same values.
