@@ -189,7 +189,7 @@ std::string to_csv(const Rows& rows) {
   for (const std::string& column : columns) text += (text.empty() ? "" : ",") + column;
   text += "\n";
   for (const Row& row : rows)
-    text += fmt::format("{},{},{},{},{},\"{}\",{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}\n", row.family,
+    text += fmt::format("\"{}\",{},{},{},{},\"{}\",{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}\n", row.family,
                         row.of_network ? 1 : 0, row.players, row.input, row.base, row.candidate, row.nodes,
                         row.directions, row.gradients, row.reference_error, row.first_order_error, row.error,
                         row.first_order_bar, row.apart, row.share);
