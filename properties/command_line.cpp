@@ -114,7 +114,7 @@ TEST_F(CommandLine, SecondOrderSaysHowFarOffItIsAndWhatItCost) {
   EXPECT_GT(found["error_bar"].get<double>(), 0);
   EXPECT_GT(found["first_order_error_bar"].get<double>(), 0);
   EXPECT_EQ("diagonal_second_order", found["steps"][0]["method"]);
-  EXPECT_TRUE(has(output(ask), "without it"));
+  EXPECT_TRUE(has(output(ask), "without the correction"));
   EXPECT_EQ(32, answer(ask + " --directions all")["directions"]);
   for (const char* wrong : {"3", "64", "-4", "many"})
     expect_refusal(ask + " --directions " + wrong, 2, "directions=" + std::string(wrong));

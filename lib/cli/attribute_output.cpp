@@ -184,11 +184,9 @@ void print_table(const Answers& answers) {
       attribution.game_seconds, attribution.estimator_seconds);
   print_errors_in_words(attribution);
   if (answers.chosen) std::cout << "chosen by opshap (--method names another one)\n";
-  if (const auto& order = attribution.second_order)
-    std::cout << fmt::format(
-        "{} nodes, {} directions: the correction leaves a relative error of about {:.2g}, and there is one of about "
-        "{:.2g} without it\n",
-        order->nodes, order->directions, order->error_bar, order->first_order_error_bar);
+  if (const auto& order = attribution.second_order; order && attribution.steps.back().method == "diagonal_second_order")
+    std::cout << fmt::format("{} nodes, {} directions; without the correction: {}\n", order->nodes, order->directions,
+                             in_words(methods::first_order_error_bar(*order)));
   if (!attribution.steps.empty())
     std::cout << fmt::format("{}: {}\n", attribution.steps.back().method, in_words(methods::error_bar(attribution)));
   if (const auto& rank = attribution.minimum_norm) {

@@ -216,7 +216,7 @@ class DiagonalSecondOrder final : public Estimator {
     order.directions = directions;
     order.first_order = found.values;
     const double first_size = norm(found.values), first_missing = missing(found), root = std::sqrt(n);
-    const double fluctuation = relative_to(first_size, std::sqrt(square - noise));
+    const double fluctuation = square > noise ? relative_to(first_size, std::sqrt(square - noise)) : 0;
     order.first_order_error_bar = std::hypot(fluctuation, relative_to(first_size, root * std::abs(first_missing)));
     order.spread = relative_to(first_size, std::sqrt(noise));
     for (std::size_t i = 0; i < n; ++i) {
@@ -226,7 +226,8 @@ class DiagonalSecondOrder final : public Estimator {
     const double shift = missing(found);
     for (double& value : found.values) value += shift;
     const double size = norm(found.values);
-    order.error_bar = std::hypot(relative_to(size, std::sqrt(noise)), 3 * fluctuation * fluctuation,
+    // Not hypot() of three numbers, which is NaN where one is infinite.
+    order.error_bar = std::hypot(std::hypot(relative_to(size, std::sqrt(noise)), 3 * fluctuation * fluctuation),
                                  relative_to(size, root * std::abs(first_missing)));
   }
 

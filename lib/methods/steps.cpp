@@ -25,6 +25,11 @@ Measured error_bar(const Attribution& attribution) {
   return Measured::undefined("the method has no standard errors");
 }
 
+Measured first_order_error_bar(const SecondOrder& order) {
+  const double bar = std::hypot(order.first_order_error_bar, order.spread);
+  return std::isfinite(bar) ? Measured::of(bar) : Measured::undefined("the values are 0");
+}
+
 bool within(const Measured& error_bar, double tolerance) { return error_bar.value && *error_bar.value <= tolerance; }
 
 namespace {
@@ -35,13 +40,6 @@ constexpr int most_players_of_trees = 1024;
 /// A regression has a matrix of players by players.
 constexpr int most_players_of_regression = 4096;
 constexpr std::int64_t coalitions_a_player = 16;
-
-/// The size of the correction beyond what aliases may have of it, and theirs: where they may have all of it the first
-/// part is 0, and nothing is known of a correction that is smaller than they are.
-Measured first_order_error_bar(const SecondOrder& order) {
-  const double bar = std::hypot(order.first_order_error_bar, order.spread);
-  return std::isfinite(bar) ? Measured::of(bar) : Measured::undefined("the values are 0");
-}
 
 /// The estimator's answer as the step after `before`: with its steps, its second order, and what it cost.
 Attribution next(const Estimator& estimator, Budget budget, const Game& game, std::uint64_t seed,

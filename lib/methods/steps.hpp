@@ -15,7 +15,11 @@ inline constexpr double default_tolerance = 0.05;
 /// second order. 0 where they are exact. Undefined with the reason where nothing tells.
 Measured error_bar(const Attribution& attribution);
 
-/// Whether that is known and at most the tolerance.
+/// How far off the first order is: the size r of the correction as far as two estimates of it agree, and their spread s,
+/// as √(r² + s²). Where the two contradict each other r is 0, and nothing is known of a correction that is smaller than s.
+Measured first_order_error_bar(const SecondOrder& order);
+
+/// Whether an error bar is known and at most the tolerance.
 bool within(const Measured& error_bar, double tolerance);
 
 /// Which values a correction corrects.
@@ -23,10 +27,7 @@ enum class FirstOrder { integrated_gradients, mean_field };
 
 /// The values of `estimator`, integrated gradients or the mean field, with the error bar of their first order.
 ///
-/// The bar is √(r² + s²) of a correction with four nodes (estimators::diagonal_second_order): its size r, as far as two
-/// estimates of it agree, and their spread s. Where the two contradict each other r is 0 and says nothing. The gradients
-/// of the correction are counted.
-///
+/// The bar is that of a correction with four nodes (estimators::diagonal_second_order), whose gradients are counted.
 /// Throws InvalidArgument for a game without gradients off the diagonal.
 Attribution with_error_bar(const Estimator& estimator, FirstOrder first_order, const Game& game, std::uint64_t seed);
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -280,9 +281,10 @@ void add_attribute(CLI::App& app, const Globals& globals) {
                       "4 to 32)");
   command->add_option("--base", options.base,
                       "What diagonal_second_order corrects: integrated_gradients (default) or mean_field");
-  command->add_flag("--error-bar,!--no-error-bar", options.error_bar,
-                    "How far off integrated_gradients or mean_field is, by a correction's gradients (default: with "
-                    "integrated_gradients where that costs less than they do)");
+  command->add_flag_function(
+      "--error-bar,!--no-error-bar", [&given = options.error_bar](std::int64_t count) { given = count > 0; },
+      "How far off integrated_gradients or mean_field is, by a correction's gradients (default: with "
+      "integrated_gradients where that costs less than they do)");
   command->add_option("--tolerance", options.tolerance,
                       "The relative error that an answer of diagonal_second_order, or of a method that opshap chooses, "
                       "may have: above 0, at most 1 (default 0.05)");
