@@ -82,9 +82,9 @@ void write_values(const Globals& globals, const Answers& answers);
 
 /// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none),
 /// error_samples (of how many orderings they are, where they are of orderings), empty, grand, efficiency_gap, distinct,
-/// evaluations, gradients, forward_equivalents (with gradients), seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and needed_rank of a
-/// system that does not determine the values), path (how the game was computed, Game::path, where it tells), and what
-/// else the answers have.
+/// evaluations, gradients, forward_equivalents (with gradients), seed, seconds {game, estimator}, exact, minimum_norm
+/// (null, or the rank and needed_rank of a system that does not determine the values), path (how the game was
+/// computed, Game::path, where it tells), and what else the answers have.
 ///
 /// Of several inputs or queries its values are [B][n], or [B][Q][n] with several queries or targets, as are
 /// standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q]. With
