@@ -150,6 +150,27 @@ TEST_F(ExplainerCommands, WordsOfABaselineAreTheFieldsThatTheyName) {
   expect_refusal(ask + path("nothing.npy"), 3, "nothing.npy");
 }
 
+// Its cost stands beside its errors: 2 nodes of 6 forward equivalents, v(∅) and v(N).
+TEST_F(ExplainerCommands, AnExplainerWithABaseSaysWhatItCosts) {
+  const std::string own = path("based.safetensors"),
+                    settings = std::string(quick).replace(std::string(quick).find("target = 'mean_field'"), 21,
+                                                          "target = 'second_order'\nbase = 'mean_field'\n"
+                                                          "base_nodes = 2\norder = 'coarse'");
+  const std::string labels = "label_evaluations = 12", dearer = "label_evaluations = 110";
+  std::string text = settings;
+  text.replace(text.find(labels), labels.size(), dearer);
+  const Json found = answer("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
+                            " --samples 32 --config " + file("based.toml", text) + " --out " + own + " -q");
+  for (const Json& row : found.at("held_out")) EXPECT_EQ(14, row.at("forward_equivalents"));
+  const Json one = answer("attribute --operator " + backbone() + " --input " + waves(1, 32, true) + " --explainer " +
+                          own + " --query 3");
+  EXPECT_EQ(14, one.at("forward_equivalents")[0]);
+  EXPECT_EQ(2, one.at("gradients")[0]);
+  expect_refusal("attribute --operator " + weights("explainer") + " --input " + waves(1, 32, true) + " --explainer " +
+                     own + " --query 3",
+                 2, "was trained for something else: operator");
+}
+
 TEST_F(ExplainerCommands, OwnInputsThatCannotWorkAreRefused) {
   const std::string start = "train explainer --operator " + backbone();
   expect_refusal(start + " --out " + path("e.safetensors"), 2, "--data");

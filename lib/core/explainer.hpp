@@ -52,7 +52,7 @@ class Explainer {
   /// What it corrects; none of an explainer that gives the whole attribution.
   virtual ExplainerBase base() const { return {}; }
   /// Attribution densities of what is explained, [B, 1, points], before normalisation. With a base, `inputs` are those
-  /// of with_base(), and the densities are what it corrects, in units of BasedField::scale. What the query's own cell is
+  /// of with_base(), and the densities are its correction, in units of BasedField::scale. What the query's own cell is
   /// worth beside the density is in that point's density, over the volume of the point. An explainer of any query adds
   /// up its densities of the readout's queries: one forward pass for each.
   virtual FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const = 0;

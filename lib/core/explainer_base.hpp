@@ -77,8 +77,8 @@ std::vector<double> base_slopes(const ExplainerBase& base, CountedGame& game);
 /// the nodes, each the same at all points; the gap (v(N) − v(∅) − Σ slopes)/V, with the integral over the nodes as the
 /// slopes; 16/n. Densities, atoms and gap are divided by s, s² the mean over nodes and points of the squares of the
 /// densities, and of the atoms, and the square of the gap. So the channels do not depend on the unit of the output, and
-/// a positive multiple of the operator gives this multiple of `density` and `scale`. `scale` is s, with the factor 16/n where
-/// the base has it; 0 where there is nothing to correct.
+/// a positive multiple of the operator gives this multiple of `density` and `scale`. `scale` is s, with the factor 16/n
+/// where the base has it; 0 where there is nothing to correct.
 ///
 /// Throws as require_base().
 BasedField with_base(const ExplainerBase& base, const Scenario& scenario, std::span<const double> slopes, double gain);

@@ -67,8 +67,8 @@ std::unique_ptr<Method> of_estimator(const Estimator& estimator);
 std::unique_ptr<Method> of_estimator(std::unique_ptr<Estimator> estimator);
 
 /// A trained explainer as the method "operator_shap": its densities integrated over the players' cells and shifted to
-/// v(N) − v(∅). Two evaluations of the game, less those that the question answers, and the passes of its base. `name` tells it apart from others of
-/// the same run, and `checksum` from itself after another training.
+/// v(N) − v(∅). Two evaluations of the game, less those that the question answers, and the passes of its base. `name`
+/// tells it apart from others of the same run, and `checksum` from itself after another training.
 std::unique_ptr<Method> of_explainer(std::unique_ptr<Explainer> explainer,
                                      std::optional<std::string> name = std::nullopt, std::string checksum = "");
 

@@ -93,11 +93,12 @@ class ValuesTarget final : public Target {
 /// explainer's values, relative to the size of the label.
 ///
 /// A label that knows its standard errors, or its error bar, counts by the inverse of its variance: a sample's weight
-/// is 1/(|values|² + variance/precision² + least), where |values| is the label's size without its noise, and `precision` = 0.03 the
-/// relative error below which the explainer is hardly expected to come. `least` keeps games of next to nothing from
-/// deciding: small_share of the mean squared v(N) − v(∅), over n. Unbiased labels may be noisy: the explainer learns
-/// their mean (Covert et al. 2024, Stochastic amortization). `settings` are the label's own, as a JSON object.
-/// `request` says what is asked of a game with so many players, and throws InvalidArgument where it cannot be asked.
+/// is 1/(|values|² + variance/precision² + least), where |values| is the label's size without its noise, and
+/// `precision` = 0.03 the relative error below which the explainer is hardly expected to come. `least` keeps games of
+/// next to nothing from deciding: small_share of the mean squared v(N) − v(∅), over n. Unbiased labels may be noisy:
+/// the explainer learns their mean (Covert et al. 2024, Stochastic amortization). `settings` are the label's own, as a
+/// JSON object. `request` says what is asked of a game with so many players, and throws InvalidArgument where it
+/// cannot be asked.
 std::unique_ptr<Target> values_target(std::string settings, std::function<LabelRequest(int players)> request) {
   return std::make_unique<ValuesTarget>(std::move(settings), std::move(request));
 }
