@@ -181,25 +181,23 @@ void shares(benchmark::State& state, int dimension) {
   state.SetItemsProcessed(static_cast<std::int64_t>(count) * state.iterations());
 }
 
-/// A slope at a field of weights that differ from point to point, of one thread. Coalitions of full batches take turns
-/// with the slopes, so `evaluations`, the time of a slope in coalitions, is a ratio within one run.
+/// A slope at a field of weights that differ from point to point, of one thread; fields are asked for in groups, as the
+/// corrections of second order do. Coalitions of full batches take turns with the slopes, so `evaluations`, the time of
+/// a slope in coalitions, is a ratio within one run.
 void slopes(benchmark::State& state, int dimension, bool mean_field) {
   const Question& asked = question(dimension, state.range(0));
   const engines::FnoSlopes of(asked.engine);
   constexpr std::size_t fields = 16;
   Rng rng(1, "weights");
-  std::vector<double> weights(fields * asked.player_of.size()), found(asked.player_of.size());
+  std::vector<double> weights(fields * asked.player_of.size()), found(weights.size());
   for (double& weight : weights) weight = rng.uniform(0.1, 0.9);
   const Coalitions drawn = random_coalitions(asked.players(), 2 * asked.engine.batch(), 1);
   std::vector<double> values(drawn.size());
   double of_slopes = 0, of_values = 0;
   for (auto _ : state) {
     auto start = std::chrono::steady_clock::now();
-    for (std::size_t field = 0; field < fields; ++field) {
-      const std::span<const double> at = std::span(weights).subspan(field * found.size(), found.size());
-      mean_field ? of.of_mean_field(asked.subject, asked.heads, at, found)
-                 : of.of_input(asked.subject, asked.heads, at, found);
-    }
+    mean_field ? of.of_mean_field(asked.subject, asked.heads, weights, found)
+               : of.of_input(asked.subject, asked.heads, weights, found);
     of_slopes += seconds_since(start) / fields;
     start = std::chrono::steady_clock::now();
     asked.engine.values(asked.subject, asked.heads, drawn, 0, values);

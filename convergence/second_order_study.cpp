@@ -12,6 +12,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,12 +36,9 @@
 namespace opshap {
 namespace {
 
-/// So many inputs of each kind of game; OPSHAP_INPUTS asks for a study of full size.
-int inputs() {
-  const char* asked = std::getenv("OPSHAP_INPUTS");
-  return asked == nullptr ? 4 : std::max(2, std::atoi(asked));
-}
+/// A study of full size has OPSHAP_INPUTS inputs of each kind of game; reports/second_order says how it was run.
 bool is_full() { return std::getenv("OPSHAP_INPUTS") != nullptr; }
+int inputs() { return is_full() ? std::max(2, std::atoi(std::getenv("OPSHAP_INPUTS"))) : 4; }
 std::vector<int> sizes() { return is_full() ? std::vector<int>{16, 32, 64, 128} : std::vector<int>{16, 64}; }
 
 /// Solved games of a kind.
@@ -160,11 +158,11 @@ void measure_network(const std::string& name, const std::filesystem::path& file,
   }
 }
 
+const std::filesystem::path reports = std::filesystem::path(OPSHAP_SOURCE_DIR) / "reports";
+
 std::vector<SecondOrderRow> measured_rows() {
-  if (const char* kept = std::getenv("OPSHAP_ROWS")) return read_second_order_rows(kept);
   std::vector<SecondOrderRow> rows;
   measure_solved_games(rows);
-  const std::filesystem::path reports = std::filesystem::path(OPSHAP_SOURCE_DIR) / "reports";
   measure_network("Burgers, desk", reports / "desk/burgers1d/backbone/model.safetensors",
                   is_full() ? sizes() : std::vector<int>{16}, is_full() ? inputs() : 2, rows);
   if (is_full())
@@ -172,46 +170,60 @@ std::vector<SecondOrderRow> measured_rows() {
   return rows;
 }
 
-// One comb keeps more neighbours apart than two half combs, and has nothing against interactions that do not fade.
-TEST(SecondOrderStudy, OneCombIsBetterOnNetworksAndWorseWhereInteractionsDoNotFade) {
-  const std::vector<SecondOrderRow> rows = measured_rows();
-  const auto ratio = [&](std::string_view candidate, bool of_networks) {
-    return mean_ratio(rows, candidate, of_networks);
-  };
-  std::string candidates_in_words;
+reporting::Evidence evidence_of_candidates(const std::vector<SecondOrderRow>& rows) {
+  std::string finding = fmt::format(
+      "For the same gradients, \"{}\" has {:.2f} times the error of \"{}\" on solved games and {:.2f} times on "
+      "networks.\n",
+      product, mean_ratio(rows, product, false), half_combs, mean_ratio(rows, product, true));
   for (const Candidate& candidate : candidates())
-    candidates_in_words += fmt::format("\n- {}: {}.", candidate.name, candidate.meaning);
-  reporting::publish(
-      {.name = "second_order_candidates",
-       .title = "What the gradients of a correction of second order are best spent on",
-       .finding = fmt::format(
-           "Half combs without the constant direction have {:.2f} times the error of half combs with it on solved "
-           "games and {:.2f} times on networks, for the same gradients.\n{}",
-           ratio("half combs, constant", false), ratio("half combs, constant", true), candidates_in_words),
-       .studies = {},
-       .tables = {table_of_candidates(rows), table_of_ratios(rows)}});
-  reporting::publish({.name = "second_order_bars",
-                      .title = "Error bars of integrated gradients and of their correction of second order",
-                      .finding = "See the tables.",
-                      .studies = {},
-                      .tables = {table_of_bars(rows, {product, "half combs, constant"}), table_of_rules(rows, product),
-                                 table_of_rules(rows, "half combs, constant")}});
-  if (const char* folder = std::getenv("OPSHAP_REPORTS"))
-    write_file(std::filesystem::path(folder) / "second_order_rows.csv", to_csv(rows));
+    finding += fmt::format("\n- {}: {}.", candidate.name, candidate.meaning);
+  return {.name = "candidates",
+          .title = "What the gradients of a correction of second order are best spent on",
+          .finding = finding,
+          .studies = {},
+          .tables = {table_of_candidates(rows), table_of_ratios(rows)}};
+}
 
-  EXPECT_GT(ratio("one comb", false), 1);
-  if (is_full()) EXPECT_LT(ratio("one comb", true), 1);
+reporting::Evidence evidence_of_bars(const std::vector<SecondOrderRow>& rows) {
+  return {.name = "bars",
+          .title = "Error bars of integrated gradients and of their correction of second order",
+          .finding = "How far the bars are from the errors on the rows of [candidates](candidates.md).",
+          .studies = {},
+          .tables = {table_of_bars(rows, {product, half_combs}), table_of_rules(rows, product)}};
+}
+
+TEST(SecondOrderStudy, TheProductIsNotWorseThanHalfCombs) {
+  const std::vector<SecondOrderRow> rows = measured_rows();
+  const char* folder = std::getenv("OPSHAP_REPORTS");
+  if (is_full() && folder != nullptr) write_file(std::filesystem::path(folder) / "rows.csv", to_csv(rows));
+  EXPECT_LT(mean_ratio(rows, product, false), 1);
+  EXPECT_LT(mean_ratio(rows, product, true), 1);
+}
+
+// The tables of reports/second_order, or of another folder that has rows, where they are written anew.
+TEST(SecondOrderStudy, TablesFollowFromTheirRows) {
+  const char* asked = std::getenv("OPSHAP_REPORTS");
+  const bool is_new = asked != nullptr && is_file(std::filesystem::path(asked) / "rows.csv");
+  const std::filesystem::path folder = is_new ? asked : reports / "second_order";
+  const std::vector<SecondOrderRow> rows = read_second_order_rows(folder / "rows.csv");
+  EXPECT_EQ(read_file(folder / "rows.csv"), to_csv(rows));
+  for (const reporting::Evidence& evidence : {evidence_of_candidates(rows), evidence_of_bars(rows)}) {
+    if (is_new) write(evidence, folder);
+    EXPECT_EQ(read_file(folder / (evidence.name + ".md")), evidence.markdown());
+    for (const reporting::Table& table : evidence.tables)
+      EXPECT_EQ(read_file(folder / (evidence.name + "_" + table.name + ".csv")), table.csv());
+  }
 }
 
 // Whoever compares candidates compares the product: the same signs give the same values.
-TEST(SecondOrderStudy, HalfCombsAreTheProduct) {
+TEST(SecondOrderStudy, TheProductIsOneOfTheCandidates) {
   Rng rng(test_seed(), "product");
   const auto game = games::exponential_of_measure(games::random_measure(40, rng), 2);
   const Attribution found = attribute(*estimators::diagonal_second_order({}), *game, {}, 5);
   const double gain = found.grand - found.empty;
   const FirstOrder first = first_order_that_adds_up(*game->extension(), 40, gain);
-  const Candidate& half_combs = *std::ranges::find(candidates(), std::string(product), &Candidate::name);
-  const Corrected again = corrected(half_combs, *game->extension(), first, game->places(), 16, gain, 5);
+  const Candidate& built = *std::ranges::find(candidates(), std::string(product), &Candidate::name);
+  const Corrected again = corrected(built, *game->extension(), first, game->places(), 16, gain, 5);
   // Roundings of 1e-16 over the squares of steps from .035 on.
   EXPECT_LT(relative_distance(again.values, found.values), 1e-12);
   EXPECT_EQ(found.gradients, again.gradients);
