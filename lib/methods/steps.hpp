@@ -15,8 +15,8 @@ inline constexpr double default_tolerance = 0.05;
 /// second order. 0 where they are exact. Undefined with the reason where nothing tells.
 Measured error_bar(const Attribution& attribution);
 
-/// How far off the first order is: the size r of the correction as far as two estimates of it agree, and their spread s,
-/// as √(r² + s²). Where the two contradict each other r is 0, and nothing is known of a correction that is smaller than s.
+/// How far off the first order is: √(r² + s²) with the size r of the correction, as far as two estimates of it agree,
+/// and their spread s. Where the two contradict each other r is 0, and nothing is known of a correction below s.
 Measured first_order_error_bar(const SecondOrder& order);
 
 /// Whether an error bar is known and at most the tolerance.
