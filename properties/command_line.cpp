@@ -145,7 +145,7 @@ TEST_F(CommandLine, SecondOrderSaysThatItIsBeyondTheToleranceOrSamplesInstead) {
                             {"fallback", "odd_shap"},
                             {"error_bar", nullptr},
                             {"standard_errors", nullptr},
-                            {"within_tolerance", false},
+                            {"within_tolerance", nullptr},
                             {"distinct", 200}}));
   EXPECT_EQ(answer("attribute --game exponential_of_measure --players 32 --method odd_shap --budget 200")["values"],
             found["values"]);

@@ -240,7 +240,7 @@ TEST(ExplainerBaseChannels, AreTheOceanTheAtomTheGapAndTheGrid) {
 TEST(ExplainerBaseChannels, HaveTheInputLessTheBaselineAndChannelsThatAreNotHidden) {
   FieldBatch field = FieldBatch::zeros(Domain::unit({4}), 1, 2);
   std::iota(field.values.begin(), field.values.end(), 1.0);
-  ScenarioRule rule{.baseline = ScenarioRule::Hidden::mean, .means = {0.5, 0.25}, .masked = {0}};
+  ScenarioRule rule{.baseline = ScenarioRule::Hidden::mean, .constants = {0.5, 0.25}, .masked = {0}};
   const Scenario scenario = make_scenario(rule, field);
   const BasedField found = with_base(bases[0], scenario, std::vector<double>(16, 0.0), 0);
   EXPECT_EQ((std::vector<double>{0.5, 1.5, 2.5, 3.5, 5, 6, 7, 8}),

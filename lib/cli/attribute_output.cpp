@@ -214,7 +214,8 @@ Json steps_json(const Answers& answers, const Attribution& attribution) {
   if (!bar.value) object["error_bar_why"] = bar.why;
   if (answers.chosen) object["chosen"] = true;
   if (answers.tolerance)
-    object.update({{"tolerance", *answers.tolerance}, {"within_tolerance", methods::within(bar, *answers.tolerance)}});
+    object.update({{"tolerance", *answers.tolerance},
+                   {"within_tolerance", bar.value ? Json(methods::within(bar, *answers.tolerance)) : Json(nullptr)}});
   if (const auto& order = attribution.second_order)
     object.update({{"first_order_error_bar", order->first_order_error_bar},
                    {"correction", order->correction},

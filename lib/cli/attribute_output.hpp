@@ -52,9 +52,10 @@ void write_values(const Globals& globals, const Answers& answers);
 /// the game was computed, Game::path, where it tells), and what else the answers have.
 ///
 /// Where it has Attribution::steps there are error_bar (null with error_bar_why where it is not known), steps [{method,
-/// error_bar, seconds, forward_equivalents}] and forward_equivalents of all steps; tolerance and within_tolerance where
-/// there is a tolerance; first_order_error_bar, correction [n], nodes, directions and fallback (null or a method) where
-/// a correction was made; and chosen (true) where no method was asked for. `method` is then the one that has answered.
+/// error_bar, seconds, forward_equivalents}] and forward_equivalents of all steps; tolerance and within_tolerance (null
+/// where the error bar is not known) where there is a tolerance; first_order_error_bar, correction [n], nodes,
+/// directions and fallback (null or a method) where a correction was made; and chosen (true) where no method was asked
+/// for. `method` is then the one that has answered.
 ///
 /// Of several inputs or queries its values are [B][n], or [B][Q][n] with several queries or targets, as are
 /// standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q], and so are

@@ -57,8 +57,8 @@ struct Attribution {
   std::optional<MatrixRank> minimum_norm;
   bool exact = false;                       ///< equal to the Shapley value up to rounding, whatever the game
   std::optional<SecondOrder> second_order;  ///< where the method corrects a first order
-  /// The methods that were tried for it, where there may be several. The last one has answered. What it cost is what all
-  /// of them cost.
+  /// The methods that were tried for it, where there may be several. The last one has answered. What the attribution
+  /// cost is what all of them cost.
   std::vector<Step> steps;
 
   std::int64_t distinct = 0;     ///< distinct coalitions evaluated, ∅ and N among them: what a budget limits
