@@ -98,8 +98,8 @@ void by_mean_field(benchmark::State& state) {
   by_method(state, *method, explained);
 }
 
-/// diagonal_second_order as it is asked for by default. `evaluations` is its time in evaluations of the same game, which
-/// take turns with it.
+/// diagonal_second_order as it is asked for by default. `evaluations` is its time in evaluations of the same game,
+/// which take turns with it.
 void by_second_order(benchmark::State& state, bool mean_field) {
   const Explained explained(static_cast<int>(state.range(0)));
   const auto method = estimators::diagonal_second_order({.mean_field = mean_field});

@@ -60,9 +60,9 @@ struct Corrected {
   std::int64_t gradients = 0;  ///< with those on the diagonal
 };
 
-/// With at most `directions` directions at a node. `places` are those of Game::places(), `gain` is v(N) − v(∅). Signs are
-/// those of diagonal_second_order with this seed. Throws InvalidArgument where the exact directions leave none to the
-/// combs.
+/// With at most `directions` directions at a node. `places` are those of Game::places(), `gain` is v(N) − v(∅). Signs
+/// are those of diagonal_second_order with this seed. Throws InvalidArgument where the exact directions leave none to
+/// the combs.
 Corrected corrected(const Candidate& candidate, const Extension& extension, const FirstOrder& first,
                     std::span<const std::int64_t> places, int directions, double gain, std::uint64_t seed);
 

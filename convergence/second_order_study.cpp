@@ -227,7 +227,8 @@ TEST(SecondOrderStudy, TheProductIsOneOfTheCandidates) {
   // Roundings of 1e-16 over the squares of steps from .035 on.
   EXPECT_LT(relative_distance(again.values, found.values), 1e-12);
   EXPECT_EQ(found.gradients, again.gradients);
-  EXPECT_NEAR(found.second_order->first_order_error_bar, again.first_order_bar, 1e-9);
+  // But for what the quadrature misses, whose relative size is below 1e-6 with these nodes.
+  EXPECT_NEAR(found.second_order->first_order_error_bar, again.first_order_bar, 1e-6);
 }
 
 // The two terms of the constant direction cancel, so that nothing is lost by leaving it out.
@@ -237,7 +238,7 @@ TEST(SecondOrderStudy, WithoutTheConstantAllDirectionsAreStillExactOnPolynomials
   const std::vector<double> truth = game->shapley_values();
   const FirstOrder first = first_order(*game->extension(), 32, 4);
   for (const Candidate& candidate : candidates()) {
-    if (candidate.halves) continue;
+    if (candidate.halves || candidate.shrinking != Shrinking::none) continue;
     const Corrected found = corrected(candidate, *game->extension(), first, game->places(), 32,
                                       std::accumulate(truth.begin(), truth.end(), 0.0), 1);
     EXPECT_LT(relative_distance(found.values, truth), 1e-12) << candidate.name;

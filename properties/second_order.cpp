@@ -105,8 +105,8 @@ TEST(SecondOrder, TakesOffMostOfTheErrorOfTheFirstOrderWhereInteractionsFadeWith
   EXPECT_LT(error_of({}, game, test_seed()), first_order_error(game) / 4);
 }
 
-// Eight teeth have aliases of neighbours at a quarter and at half of their length. Those at a whole length are gone, and
-// that is told from how the other two decay.
+// Eight teeth have aliases of neighbours at a quarter and at half of their length. Those at a whole length are gone,
+// and that is told from how the other two decay.
 TEST(SecondOrder, DoesNotTakeForNoiseWhatFadesWithinATooth) {
   const FadingGame game(32, 0.25);
   EXPECT_LT(error_of({}, game, test_seed()), first_order_error(game) / 20);

@@ -26,8 +26,8 @@ struct SecondOrder {
   std::vector<double> correction;    ///< [n], what was added to the first order
   double error_bar = 0;              ///< of the values, relative to their norm; infinite where this is 0
   double first_order_error_bar = 0;  ///< of what was corrected, relative to its norm; infinite where this is 0
-  /// What the aliases of the directions may have of the correction, relative to the norm of what was corrected. Infinite
-  /// where this is 0.
+  /// What the aliases of the directions may have of the correction, relative to the norm of what was corrected.
+  /// Infinite where this is 0.
   double spread = 0;
   int nodes = 0;       ///< of the quadrature
   int directions = 0;  ///< at each node
