@@ -12,6 +12,8 @@
 #include <tuple>
 
 #include "core/csv.hpp"
+#include "core/file.hpp"
+#include "runs/row_files.hpp"
 #include "second_order_candidates.hpp"
 #include "statistics/quantiles.hpp"
 
@@ -198,7 +200,8 @@ std::string to_csv(const Rows& rows) {
 
 Rows read_second_order_rows(const std::filesystem::path& file) {
   Rows rows;
-  for (const CsvRow& cells : read_csv(file, columns)) {
+  const std::string text = runs::gunzip(read_file(file), "second order: file=" + file.string());
+  for (const CsvRow& cells : parse_csv(text, file.string(), columns)) {
     rows.push_back({.family = cells.text("family"),
                     .of_network = cells.whole("network") != 0,
                     .players = static_cast<int>(cells.whole("players")),

@@ -37,7 +37,7 @@ struct SecondOrderRow {
 
 /// All numbers with six significant digits.
 std::string to_csv(const std::vector<SecondOrderRow>& rows);
-/// Throws DataError for a file of another kind.
+/// Of a packed file. Throws DataError for one of another kind.
 std::vector<SecondOrderRow> read_second_order_rows(const std::filesystem::path& file);
 
 /// Medians and quartiles of the errors by family, number of players and base, a column a candidate.

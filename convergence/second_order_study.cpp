@@ -28,6 +28,7 @@
 #include "operators/weights.hpp"
 #include "pde/registry.hpp"
 #include "reporting/evidence.hpp"
+#include "runs/row_files.hpp"
 #include "second_order_candidates.hpp"
 #include "second_order_rows.hpp"
 #include "support/fading_game.hpp"
@@ -195,7 +196,8 @@ reporting::Evidence evidence_of_bars(const std::vector<SecondOrderRow>& rows) {
 TEST(SecondOrderStudy, TheProductIsNotWorseThanHalfCombs) {
   const std::vector<SecondOrderRow> rows = measured_rows();
   const char* folder = std::getenv("OPSHAP_REPORTS");
-  if (is_full() && folder != nullptr) write_file(std::filesystem::path(folder) / "rows.csv", to_csv(rows));
+  if (is_full() && folder != nullptr)
+    write_file(std::filesystem::path(folder) / "rows.csv.gz", runs::gzip(to_csv(rows)));
   EXPECT_LT(mean_ratio(rows, product, false), 1);
   EXPECT_LT(mean_ratio(rows, product, true), 1);
 }
@@ -203,10 +205,10 @@ TEST(SecondOrderStudy, TheProductIsNotWorseThanHalfCombs) {
 // The tables of reports/second_order, or of another folder that has rows, where they are written anew.
 TEST(SecondOrderStudy, TablesFollowFromTheirRows) {
   const char* asked = std::getenv("OPSHAP_REPORTS");
-  const bool is_new = asked != nullptr && is_file(std::filesystem::path(asked) / "rows.csv");
+  const bool is_new = asked != nullptr && is_file(std::filesystem::path(asked) / "rows.csv.gz");
   const std::filesystem::path folder = is_new ? asked : reports / "second_order";
-  const std::vector<SecondOrderRow> rows = read_second_order_rows(folder / "rows.csv");
-  EXPECT_EQ(read_file(folder / "rows.csv"), to_csv(rows));
+  const std::vector<SecondOrderRow> rows = read_second_order_rows(folder / "rows.csv.gz");
+  EXPECT_EQ(read_file(folder / "rows.csv.gz"), runs::gzip(to_csv(rows)));
   for (const reporting::Evidence& evidence : {evidence_of_candidates(rows), evidence_of_bars(rows)}) {
     if (is_new) write(evidence, folder);
     EXPECT_EQ(read_file(folder / (evidence.name + ".md")), evidence.markdown());
