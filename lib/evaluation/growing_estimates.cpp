@@ -23,11 +23,6 @@ constexpr std::int64_t least_pairs = 4;
 /// What the first step of each estimate may cost: where there are slopes, and where there are values alone.
 constexpr std::int64_t first_with_slopes = 4096, first_of_values = 768;
 
-/// Keeps the means of a step's rounds unless an earlier step had more of them.
-void keep(std::vector<std::vector<double>>& kept, std::vector<std::vector<double>> fresh) {
-  if (fresh.size() >= kept.size()) kept = std::move(fresh);
-}
-
 /// Independent estimates, pooled with weights that do not depend on what was found.
 class Pool {
  public:
@@ -57,18 +52,60 @@ class Pool {
   double weight_ = 0;
 };
 
-class GrowingOrderings final : public GrowingEstimate {
+/// What is asked for in independent rounds of one estimator, a few a step.
+class InRounds : public GrowingEstimate {
+ public:
+  InRounds(const WatchedGame& game, const Estimator& estimator, std::uint64_t seed)
+      : game_(game), estimator_(estimator), seed_(seed) {}
+
+  const Estimator& estimator() const final { return estimator_; }
+  const Attribution& spent() const final { return sum_; }
+  const std::vector<std::vector<double>>& rounds() const final { return rounds_; }
+
+ protected:
+  /// The estimator's answer on `game`, with draws of its own.
+  Attribution round_of(const Game& game, std::int64_t budget, ReferenceStream stream, int step, int round) const {
+    return attribute(estimator_, game, {budget}, reference_seed(seed_, stream, step * most_rounds + round));
+  }
+  /// Keeps the means of a step's rounds unless an earlier step had more of them.
+  void keep(std::vector<std::vector<double>> means) {
+    if (means.size() >= rounds_.size()) rounds_ = std::move(means);
+  }
+
+  const WatchedGame& game_;
+  Attribution sum_;  ///< what all rounds have cost
+
+ private:
+  const Estimator& estimator_;
+  std::uint64_t seed_;
+  std::vector<std::vector<double>> rounds_;
+};
+
+/// Rounds whose values and variances are pooled.
+class Pooled : public InRounds {
+ public:
+  Pooled(const WatchedGame& game, const Estimator& estimator, std::uint64_t seed)
+      : InRounds(game, estimator, seed), pool_(game.players()) {}
+
+  std::int64_t cost() const final { return cost_; }
+  Attribution attribution() const final { return pool_.mean(sum_); }
+  double degrees() const final { return degrees_; }
+
+ protected:
+  Pool pool_;
+  std::int64_t cost_ = 0;
+  double degrees_ = 0;  ///< those of all rounds
+};
+
+class GrowingOrderings final : public InRounds {
  public:
   GrowingOrderings(const WatchedGame& game, const Estimator& estimator, std::uint64_t seed)
-      : game_(game),
-        estimator_(estimator),
-        seed_(seed),
+      : InRounds(game, estimator, seed),
         pair_cost_(2 * (std::int64_t{game.players()} - 1)),
         squares_(static_cast<std::size_t>(game.players()), 0.0) {
     sum_.values.resize(squares_.size());
   }
 
-  const Estimator& estimator() const override { return estimator_; }
   std::int64_t least() const override { return cost_of(pairs_ == 0 ? least_pairs : 1); }
   std::int64_t telling() const override { return cost_of(least_pairs); }
   std::int64_t first() const override {
@@ -80,17 +117,14 @@ class GrowingOrderings final : public GrowingEstimate {
     const std::int64_t rounds = std::min<std::int64_t>(most_rounds, fresh), pairs = fresh / rounds;
     std::vector<std::vector<double>> means;
     for (int round = 0; round < rounds; ++round) {
-      const Attribution part = attribute(estimator_, game_, {2 + pairs * pair_cost_},
-                                         reference_seed(seed_, ReferenceStream::orderings, step * most_rounds + round));
+      const Attribution part = round_of(game_, 2 + pairs * pair_cost_, ReferenceStream::orderings, step, round);
       add(part, pairs);
       means.push_back(part.values);
     }
-    keep(rounds_, std::move(means));
+    keep(std::move(means));
   }
   std::int64_t cost() const override { return pairs_ * pair_cost_; }
-  const Attribution& spent() const override { return sum_; }
   double degrees() const override { return static_cast<double>(pairs_ - 1); }
-  const std::vector<std::vector<double>>& rounds() const override { return rounds_; }
   Attribution attribution() const override {
     Attribution found = sum_;
     const auto count = static_cast<double>(pairs_);
@@ -118,25 +152,15 @@ class GrowingOrderings final : public GrowingEstimate {
     add_cost(sum_, round);
   }
 
-  const WatchedGame& game_;
-  const Estimator& estimator_;
-  std::uint64_t seed_;
   std::int64_t pair_cost_, pairs_ = 0;
-  Attribution sum_;
   std::vector<double> squares_;  ///< of the deviations of independent pairs
-  std::vector<std::vector<double>> rounds_;
 };
 
-class GrowingTwoLevel final : public GrowingEstimate {
+class GrowingTwoLevel final : public Pooled {
  public:
   GrowingTwoLevel(const WatchedGame& game, const Estimator& estimator, std::uint64_t seed)
-      : game_(game),
-        estimator_(estimator),
-        seed_(seed),
-        one_run_(estimator.minimum(game.players()).coalitions * 5 / 4),
-        pool_(game.players()) {}
+      : Pooled(game, estimator, seed), one_run_(estimator.minimum(game.players()).coalitions * 5 / 4) {}
 
-  const Estimator& estimator() const override { return estimator_; }
   /// Three runs where they are no more than a first step.
   std::int64_t least() const override { return telling() <= first_with_slopes ? telling() : one_run_; }
   std::int64_t telling() const override { return 3 * one_run_; }
@@ -147,8 +171,7 @@ class GrowingTwoLevel final : public GrowingEstimate {
     const int rounds = static_cast<int>(std::min<std::int64_t>(wanted, most_rounds));
     std::vector<std::vector<double>> means;
     for (int round = 0; round < rounds; ++round) {
-      Attribution part = attribute(estimator_, game_, {budget / rounds},
-                                   reference_seed(seed_, ReferenceStream::two_level, step * most_rounds + round));
+      Attribution part = round_of(game_, budget / rounds, ReferenceStream::two_level, step, round);
       std::vector<double> variances;
       for (const double error : *part.standard_errors) variances.push_back(error * error);
       pool_.add(part.values, variances, static_cast<double>(budget / rounds));
@@ -160,25 +183,11 @@ class GrowingTwoLevel final : public GrowingEstimate {
       means.push_back(std::move(part.values));
     }
     cost_ += rounds * (budget / rounds);
-    keep(rounds_, std::move(means));
+    keep(std::move(means));
   }
-  std::int64_t cost() const override { return cost_; }
-  const Attribution& spent() const override { return sum_; }
-  Attribution attribution() const override { return pool_.mean(sum_); }
-  /// Those of all runs.
-  double degrees() const override { return degrees_; }
-  const std::vector<std::vector<double>>& rounds() const override { return rounds_; }
 
  private:
-  const WatchedGame& game_;
-  const Estimator& estimator_;
-  std::uint64_t seed_;
   std::int64_t one_run_;  ///< a quarter more than the least budget, which leaves level 0 hardly any pairs
-  Pool pool_;
-  std::int64_t cost_ = 0;
-  double degrees_ = 0;
-  Attribution sum_;
-  std::vector<std::vector<double>> rounds_;
 };
 
 /// A game less an additive one. Refers to both.
@@ -198,16 +207,11 @@ class Residual final : public Game {
   const std::vector<double>& additive_;
 };
 
-class GrowingRegression final : public GrowingEstimate {
+class GrowingRegression final : public Pooled {
  public:
   GrowingRegression(const WatchedGame& game, const Estimator& estimator, std::uint64_t seed)
-      : game_(game),
-        estimator_(estimator),
-        seed_(seed),
-        one_round_(2 * estimator.minimum(game.players()).coalitions),
-        pool_(game.players()) {}
+      : Pooled(game, estimator, seed), one_round_(2 * estimator.minimum(game.players()).coalitions) {}
 
-  const Estimator& estimator() const override { return estimator_; }
   std::int64_t least() const override { return fewest_rounds * one_round_; }
   std::int64_t telling() const override { return least(); }
   std::int64_t first() const override { return std::max(least(), first_of_values); }
@@ -220,8 +224,7 @@ class GrowingRegression final : public GrowingEstimate {
     const std::size_t n = known.size();
     std::vector<double> mean(n, 0.0), variance(n, 0.0);
     for (int round = 0; round < rounds; ++round) {
-      Attribution part = attribute(estimator_, residual, {budget / rounds},
-                                   reference_seed(seed_, ReferenceStream::regression, step * most_rounds + round));
+      Attribution part = round_of(residual, budget / rounds, ReferenceStream::regression, step, round);
       for (std::size_t player = 0; player < n; ++player) {
         part.values[player] += known[player];
         mean[player] += part.values[player] / rounds;
@@ -237,26 +240,13 @@ class GrowingRegression final : public GrowingEstimate {
     pool_.add(mean, variance, static_cast<double>(budget));
     degrees_ += rounds - 1;
     cost_ += rounds * (budget / rounds);
-    keep(rounds_, std::move(means));
+    keep(std::move(means));
   }
-  std::int64_t cost() const override { return cost_; }
-  const Attribution& spent() const override { return sum_; }
-  Attribution attribution() const override { return pool_.mean(sum_); }
-  double degrees() const override { return degrees_; }
-  const std::vector<std::vector<double>>& rounds() const override { return rounds_; }
 
  private:
   static constexpr std::int64_t fewest_rounds = 3;
 
-  const WatchedGame& game_;
-  const Estimator& estimator_;
-  std::uint64_t seed_;
   std::int64_t one_round_;  ///< its least budget
-  Pool pool_;
-  std::int64_t cost_ = 0;
-  double degrees_ = 0;
-  Attribution sum_;
-  std::vector<std::vector<double>> rounds_;
 };
 
 }  // namespace

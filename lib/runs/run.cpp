@@ -82,14 +82,21 @@ std::vector<Sitting> sittings_of(const Json& json) {
   return sittings;
 }
 
+/// Its words; "" of a manifest without a command.
+std::string command_of(const json_row::Reader& manifest) {
+  std::vector<std::string> command;
+  manifest.optional("command", command);
+  std::string words;
+  for (const std::string& argument : command) words += (words.empty() ? "" : " ") + argument;
+  return words;
+}
+
 void take_manifest(Run& run, const Json& manifest) {
   const json_row::Reader reader(manifest);
   reader("profile", run.profile);
   reader("pde", run.pde);
   reader.optional("seed", run.seed);
-  std::vector<std::string> command;
-  reader.optional("command", command);
-  for (const std::string& argument : command) run.command += (run.command.empty() ? "" : " ") + argument;
+  run.command = command_of(reader);
   reader.optional("commit", run.commit);
   run.sittings = sittings_of(manifest);
   std::vector<Json> parts;
@@ -180,16 +187,12 @@ std::string origin(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "manifest.json";
   if (!is_there(path)) return {};
   const Json manifest = strict_json<Json>(read_file(path), message("manifest: path=", path.string()));
-  std::vector<std::string> command;
   std::string commit = "unknown";
   std::uint64_t seed = 0;
   const json_row::Reader reader(manifest);
-  reader.optional("command", command);
   reader.optional("commit", commit);
   reader.optional("seed", seed);
-  std::string words;
-  for (const std::string& argument : command) words += argument + ' ';
-  return message(words, "(seed ", seed, ", commit ", commit, ')');
+  return message(command_of(reader), " (seed ", seed, ", commit ", commit, ')');
 }
 
 Run read_run(const std::filesystem::path& folder) {
