@@ -69,7 +69,10 @@ Ranks::Ranks() {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!first()) set_verbosity(Verbosity::quiet);
   // A launcher takes a process that ends without it for a failed one. That of several ranks that fails is one.
-  if (alone()) std::atexit(finalize);
+  if (alone()) {
+    std::atexit(finalize);
+    std::at_quick_exit(finalize);
+  }
 }
 
 void Ranks::add(std::span<float> numbers) const {
