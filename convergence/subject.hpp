@@ -28,7 +28,7 @@ inline Subject read_subject(const std::filesystem::path& run, std::int64_t most_
   Subject subject{.name = {}, .op = operators::load_operator(run / "backbone" / "model.safetensors"), .inputs = {}};
   subject.name = subject.op->describe();
   const data::Dataset data = data::read_dataset(run / "data" / "burgers1d.h5");
-  subject.inputs = FieldBatch::zeros(data.inputs.domain, 0, data.inputs.channels);
+  subject.inputs = FieldBatch::zeros(data.inputs.domain(), 0, data.inputs.channels());
   for (const std::int64_t sample : data.indices(data::Split::test)) {
     if (subject.inputs.batch == most_inputs) break;
     const auto field = data.inputs.field(sample);

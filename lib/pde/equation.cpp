@@ -1,4 +1,4 @@
-#include "pde/problem.hpp"
+#include "pde/equation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,17 +64,17 @@ const std::string& choice(const std::vector<Parameter>& parameters, std::string_
   return parameter.choices.at(static_cast<std::size_t>(parameter.value));
 }
 
-void Problem::require_positive(std::initializer_list<const char*> names) const {
+void Equation::require_positive(std::initializer_list<const char*> names) const {
   for (const char* key : names)
     require(number(key) > 0, name(), ": ", key, "=", number(key), " (must be positive). Give more than 0.");
 }
 
-void Problem::require_not_negative(std::initializer_list<const char*> names) const {
+void Equation::require_not_negative(std::initializer_list<const char*> names) const {
   for (const char* key : names)
     require(number(key) >= 0, name(), ": ", key, "=", number(key), " (must not be negative). Give 0 or more.");
 }
 
-int Problem::grid_points(int most) const {
+int Equation::grid_points(int most) const {
   const double points = number("points");
   require(points >= 8 && points <= most && points == std::floor(points), name(), ": points=", points,
           " (an axis of the native grid has 8 to ", most, "). Give such a whole number.");
