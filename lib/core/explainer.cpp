@@ -36,7 +36,7 @@ std::optional<std::vector<double>> constants_of(const FieldBatch& field) {
 std::string baseline_in_words(const ScenarioRule& rule) {
   using Hidden = ScenarioRule::Hidden;
   if (rule.baseline == Hidden::zero || rule.baseline == Hidden::blur) return rule.baseline_in_words();
-  if (rule.baseline != Hidden::field) return constants(rule.constants);
+  if (!rule.hides_by_field()) return constants(rule.constants);
   if (const auto found = constants_of(rule.hidden)) return constants(*found);
   return message("a field of ", rule.hidden.domain.points(), " points, crc32c ",
                  hexadecimal(crc32c(std::as_bytes(std::span(rule.hidden.values))), 8));

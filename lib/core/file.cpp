@@ -78,21 +78,6 @@ bool is_unique_name(const std::string& name) {
   return name.size() > added && name.ends_with(ending_of_temporary) && name[name.size() - added] == '.';
 }
 
-/// Writes a new file under a name of its own and gives it that of `path`. It is removed on a failure and on a forced
-/// end. It has the mode of the file that it replaces, if there is one.
-void replace_file(const fs::path& path, std::span<const std::byte> bytes, const struct stat* replaced) {
-  const fs::path temporary = unique_name(path);
-  const ForcedEnd forced([&temporary] { ::unlink(temporary.c_str()); });
-  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (file.number() < 0) fail_to_write(path, errno);
-  int code = write_all(file.number(), bytes);
-  if (code == 0 && replaced != nullptr) ::fchmod(file.number(), replaced->st_mode & 0777);
-  if (code == 0 && (::fsync(file.number()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)) code = errno;
-  if (code == 0) return;
-  ::unlink(temporary.c_str());
-  fail_to_write(path, code);
-}
-
 /// Whether a symbolic link is one of /proc, which stands for an open file and has no path to follow.
 bool is_of_proc(const fs::path& link) {
   struct statfs system {};
@@ -243,6 +228,34 @@ void make_folder(const fs::path& path) {
                                 "). Choose a folder you may write to."));
 }
 
+struct NewFile::State {
+  fs::path path, temporary = unique_name(path);
+  ForcedEnd forced{[this] { ::unlink(temporary.c_str()); }};
+  Descriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};
+  bool finished = false;
+};
+
+NewFile::NewFile(fs::path path) : state_(new State{.path = std::move(path)}) {
+  if (state_->file.number() < 0) fail_to_write(state_->path, errno);
+}
+
+NewFile::~NewFile() {
+  if (!state_->finished) ::unlink(state_->temporary.c_str());
+}
+
+void NewFile::append(std::span<const std::byte> bytes) {
+  if (const int code = write_all(state_->file.number(), bytes); code != 0) fail_to_write(state_->path, code);
+}
+
+void NewFile::finish() {
+  struct stat replaced {};
+  const int file = state_->file.number();
+  if (::stat(state_->path.c_str(), &replaced) == 0) ::fchmod(file, replaced.st_mode & 0777);
+  if (::fsync(file) != 0 || ::rename(state_->temporary.c_str(), state_->path.c_str()) != 0)
+    fail_to_write(state_->path, errno);
+  state_->finished = true;
+}
+
 void write_file(const fs::path& path, std::span<const std::byte> bytes) {
   if (path == "-") {
     std::cout.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())).flush();
@@ -257,7 +270,9 @@ void write_file(const fs::path& path, std::span<const std::byte> bytes) {
   if (!there && errno != ENOENT) fail_to_write(path, errno);
   if (there && S_ISDIR(found.st_mode)) fail_to_write(path, EISDIR);
   if (there && (target.is_link_of_proc || !S_ISREG(found.st_mode))) return write_into(target, bytes);
-  replace_file(target.path, bytes, there ? &found : nullptr);
+  NewFile file(target.path);
+  file.append(bytes);
+  file.finish();
 }
 
 void write_file(const fs::path& path, std::string_view text) { write_file(path, std::as_bytes(std::span(text))); }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,28 @@ void read_file_in_pieces(const std::filesystem::path& path,
 /// has no more of something (disk, descriptors), InvalidArgument when the place cannot be written.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
+
+/// A file that is written piece by piece, for what need not be in memory at once. Until finish() it has a temporary
+/// name in the folder of `path`, as a file of write_file() has; whoever is destroyed before leaves nothing behind.
+///
+/// All throw EnvironmentError when the system has no more of something, InvalidArgument when the place cannot be
+/// written. The folder must be there.
+class NewFile {
+ public:
+  explicit NewFile(std::filesystem::path path);
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile();
+
+  void append(std::span<const std::byte> bytes);
+  void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
+  /// Flushes it to the disk and gives it its name, in place of what had it. A file that is replaced keeps its mode.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Makes a folder and its parents. Throws InvalidArgument when that is not possible or the folder cannot be written to.
 void make_folder(const std::filesystem::path& path);

@@ -76,7 +76,7 @@ FieldBatch baseline_of(const ScenarioRule& rule, const FieldBatch& input) {
     require_smoothing("scenario", input.domain, rule.blur);
     baseline = smoothed(input, rule.blur);
   }
-  if (rule.baseline == ScenarioRule::Hidden::field) {
+  if (rule.hides_by_field()) {
     require(rule.hidden.batch == 1 && rule.hidden.channels == input.channels &&
                 rule.hidden.domain.points() == input.domain.points(),
             "scenario: baseline=", rule.hidden.channels, " channels of ", rule.hidden.domain.points(),
@@ -188,6 +188,8 @@ std::string ScenarioRule::baseline_in_words() const {
       return message(blur_prefix, shortest(blur));
     case Hidden::field:
       return "a field";
+    case Hidden::node_mean:
+      return "mean of each node";
   }
   return "";
 }
@@ -213,12 +215,17 @@ Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field) {
 }
 
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field, const std::vector<int>& shape) {
-  if (rule.baseline != ScenarioRule::Hidden::field || rule.hidden.domain != field.domain)
-    return make_scenario(rule, strided(field, shape));
+  if (!rule.hides_by_field() || rule.hidden.domain != field.domain) return make_scenario(rule, strided(field, shape));
   ScenarioRule coarse = rule;
   coarse.hidden = strided(rule.hidden, shape);
   return make_scenario(coarse, strided(field, shape));
 }
+
+namespace {
+
+constexpr std::string_view own_word = "own";
+
+}  // namespace
 
 Resolution::Resolution(std::vector<int> shape) : numbers_(std::move(shape)) {
   const auto differs = [this](int points) { return points != numbers_.front(); };
@@ -227,6 +234,7 @@ Resolution::Resolution(std::vector<int> shape) : numbers_(std::move(shape)) {
 }
 
 Resolution Resolution::parse(std::string_view who, std::string_view text) {
+  if (text == own_word) return own();
   std::vector<int> shape;
   const char *at = text.data(), *const end = at + text.size();
   while (at != end && shape.size() < 3) {
@@ -257,14 +265,19 @@ std::uint64_t Resolution::key() const {
 }
 
 std::ostream& operator<<(std::ostream& out, const Resolution& resolution) {
-  return out << joined(resolution.numbers(), "x");
+  return resolution.is_own() ? out << own_word : out << joined(resolution.numbers(), "x");
 }
 
 std::vector<int> shape_of(const Domain& domain) {
   return domain.is_grid() ? domain.shape() : std::vector{static_cast<int>(domain.points())};
 }
 
+std::vector<int> shape_at(const Domain& domain, const Resolution& resolution) {
+  return resolution.is_own() ? resolution.numbers() : shape_of(domain);
+}
+
 bool has_resolution(const Domain& domain, const Resolution& resolution) {
+  if (resolution.is_own()) return true;
   if (!domain.is_grid()) return resolution == Resolution(static_cast<int>(domain.points()));
   const std::size_t axes = domain.axes().size(), numbers = resolution.numbers().size();
   if (numbers != 1 && numbers != axes) return false;
@@ -275,12 +288,14 @@ bool has_resolution(const Domain& domain, const Resolution& resolution) {
 }
 
 Domain at_resolution(const Domain& domain, const Resolution& resolution) {
+  if (resolution.is_own()) return domain;
   if (domain.is_grid()) return domain.strided(resolution.shape(domain.dimension()));
   require_own(domain, resolution);
   return domain;
 }
 
 FieldBatch at_resolution(const FieldBatch& fields, const Resolution& resolution) {
+  if (resolution.is_own()) return fields;
   if (fields.domain.is_grid()) return strided(fields, resolution.shape(fields.domain.dimension()));
   require_own(fields.domain, resolution);
   return fields;
@@ -301,6 +316,7 @@ std::vector<Resolution> halved_resolutions(const Domain& grid, std::int64_t fewe
 }
 
 Scenario scenario_at(const ScenarioRule& rule, const FieldBatch& field, const Resolution& resolution) {
+  if (resolution.is_own()) return make_scenario(rule, field);
   if (field.domain.is_grid()) return make_scenario(rule, field, resolution.shape(field.domain.dimension()));
   require_own(field.domain, resolution);
   return make_scenario(rule, field);

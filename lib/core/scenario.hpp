@@ -58,6 +58,7 @@ struct ScenarioRule {
     rest,      ///< each channel its own constant, the state at rest of the data's problem
     blur,      ///< the input itself, smoothed: what it has on a large scale
     field,     ///< a field of the input's own shape
+    node_mean  ///< such a field: each point its own mean over a training set whose samples are on one mesh
   };
   enum class Where {
     centre,    ///< Domain::centre()
@@ -74,7 +75,7 @@ struct ScenarioRule {
   /// One per channel, with Hidden::mean, constant and rest. What a data set knows is empty until data::rule_for().
   std::vector<double> constants;
   double blur = default_blur;  ///< the width of smoothed(), with Hidden::blur
-  FieldBatch hidden;           ///< a batch of one, with Hidden::field
+  FieldBatch hidden;           ///< a batch of one, with Hidden::field and, from data::rule_for() on, node_mean
   Where query = Where::centre;
   std::vector<int> index;        ///< with Where::index
   std::vector<double> position;  ///< with Where::position
@@ -85,6 +86,8 @@ struct ScenarioRule {
   std::vector<int> masked;  ///< channels of the input that players hide; the others always show the input. Empty: all
 
   /// Whether what hides a player is a function of the input, so that each input has its own v(∅).
+  /// Whether it is a field that does not depend on the input.
+  bool hides_by_field() const { return baseline == Hidden::field || baseline == Hidden::node_mean; }
   bool baseline_depends_on_input() const { return baseline == Hidden::blur || !masked.empty(); }
 
   /// What hides a player: "zero", "mean (0.5,2)", "constant (1,0)", "rest (1,0)", "blur:0.15", "a field".
@@ -116,10 +119,11 @@ Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field);
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field, const std::vector<int>& shape);
 
 /// Points per axis at which fields are served. A grid has many resolutions, one for each stride. A mesh has one, the
-/// number of its points.
+/// number of its points. Every domain has own(), which is the domain as it is: fields on meshes of different sizes have
+/// no other one in common.
 ///
 /// One number stands for every axis. It is how files write a resolution whose axes are equal; another one is written
-/// [nx, ny]. In words and on command lines it is "16" or "24x40". Ordered by the first axis.
+/// [nx, ny]. In words and on command lines it is "16" or "24x40", and own() is "own". Ordered by the first axis.
 class Resolution {
  public:
   /// None.
@@ -128,10 +132,13 @@ class Resolution {
   Resolution(int points) : numbers_{points} {}
   /// Points per axis; equal ones become one number.
   explicit Resolution(std::vector<int> shape);
-  /// "16" or "24x40". Throws InvalidArgument, whose message `who` starts, for another text.
+  /// The domain as it is.
+  static Resolution own() { return {0}; }
+  /// "16", "24x40" or "own". Throws InvalidArgument, whose message `who` starts, for another text.
   static Resolution parse(std::string_view who, std::string_view text);
 
-  /// One number, or one per axis.
+  bool is_own() const { return numbers_ == std::vector{0}; }
+  /// One number, or one per axis; 0 for own().
   const std::vector<int>& numbers() const { return numbers_; }
   /// Points per axis of a grid with so many axes. Throws InvalidArgument where it names another number of axes.
   std::vector<int> shape(int dimension) const;
@@ -146,22 +153,28 @@ class Resolution {
   std::vector<int> numbers_;
 };
 
-/// "16" or "24x40".
+/// "16", "24x40" or "own".
 std::ostream& operator<<(std::ostream& out, const Resolution& resolution);
 
-/// As files write it: 16 or [24,40].
+/// As files write it: 16, [24,40] or "own".
 template <typename Json>
 void to_json(Json& json, const Resolution& resolution) {
-  json = resolution.numbers().size() == 1 ? Json(resolution.numbers().front()) : Json(resolution.numbers());
+  json = resolution.is_own()                ? Json("own")
+         : resolution.numbers().size() == 1 ? Json(resolution.numbers().front())
+                                            : Json(resolution.numbers());
 }
 template <typename Json>
 void from_json(const Json& json, Resolution& resolution) {
-  resolution =
-      json.is_array() ? Resolution(json.template get<std::vector<int>>()) : Resolution(json.template get<int>());
+  resolution = json.is_string() && json.template get<std::string>() == "own" ? Resolution::own()
+               : json.is_array() ? Resolution(json.template get<std::vector<int>>())
+                                 : Resolution(json.template get<int>());
 }
 
 /// Points per axis of a grid; of a mesh the number of its points: what rows and messages call the shape of a domain.
 std::vector<int> shape_of(const Domain& domain);
+
+/// The same of a domain that was served at a resolution: {0} for own(), whatever the domain.
+std::vector<int> shape_at(const Domain& domain, const Resolution& resolution);
 
 /// Whether at_resolution() can serve a domain so.
 bool has_resolution(const Domain& domain, const Resolution& resolution);

@@ -10,6 +10,7 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
+#include "data/trajectory_file.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::data {
@@ -84,11 +85,14 @@ Json to_json(const Domain& domain) {
           {"axes", axes}};
 }
 
+Json to_json(const std::vector<pde::Channel>& channels) {
+  Json json = Json::array();
+  for (const pde::Channel& channel : channels) json.push_back({{"name", channel.name}, {"unit", channel.unit}});
+  return json;
+}
+
 Json to_json(const pde::Space& space) {
-  Json channels = Json::array();
-  for (const pde::Channel& channel : space.channels)
-    channels.push_back({{"name", channel.name}, {"unit", channel.unit}});
-  return {{"channels", std::move(channels)}, {"domain", to_json(space.domain)}};
+  return {{"channels", to_json(space.channels)}, {"domain", to_json(space.domain)}};
 }
 
 Json to_json(const std::vector<pde::Parameter>& parameters) {
@@ -107,12 +111,17 @@ Domain domain_from_json(const Json& json, std::string_view who) try {
   throw DataError(message(who, ": domain=", json.dump(), " (", error.what(), "). Make the file again."));
 }
 
+std::vector<pde::Channel> channels_from_json(const Json& json, std::string_view who) try {
+  std::vector<pde::Channel> channels;
+  for (const Json& channel : json)
+    channels.push_back({channel.at("name").get<std::string>(), channel.at("unit").get<std::string>()});
+  return channels;
+} catch (const Json::exception& error) {
+  throw DataError(message(who, ": channels=", json.dump(), " (", error.what(), "). Make the file again."));
+}
+
 pde::Space space_from_json(const Json& json, std::string_view who) try {
-  pde::Space space;
-  for (const Json& channel : json.at("channels"))
-    space.channels.push_back({channel.at("name").get<std::string>(), channel.at("unit").get<std::string>()});
-  space.domain = domain_from_json(json.at("domain"), who);
-  return space;
+  return {.channels = channels_from_json(json.at("channels"), who), .domain = domain_from_json(json.at("domain"), who)};
 } catch (const Json::exception& error) {
   throw DataError(message(who, ": space=", json.dump(), " (", error.what(), "). Make the file again."));
 }
@@ -128,6 +137,10 @@ pde::ParameterValues parameters_from_json(const Json& json, std::string_view who
 
 std::unique_ptr<pde::Problem> problem_of(const Json& json, std::string_view who) {
   return pde::find(json.at("pde").get<std::string>()).with(parameters_from_json(json.at("parameters"), who));
+}
+
+std::unique_ptr<pde::Equation> equation_of(const Json& json, std::string_view who) {
+  return pde::equation_with(json.at("pde").get<std::string>(), parameters_from_json(json.at("parameters"), who));
 }
 
 Json resolved_layout(std::string_view who, const LayoutRequest& request, const Domain& domain) {
@@ -203,9 +216,11 @@ Json metadata_of(const Hdf5Contents& file) {
                      " (is a part of a data set). Merge all parts with `opshap data merge`.");
   require<DataError>(metadata.is_object() && metadata.contains("schema_version") && metadata.contains("content_xxh64"),
                      "data set: file=", file.name(), " (is not a finished data set). Generate it again.");
-  require<DataError>(metadata.at("schema_version") == Dataset::schema_version, "data set: file=", file.name(),
-                     ", schema_version=", metadata.at("schema_version").dump(), " (this program reads version ",
-                     Dataset::schema_version, "). Generate it again.");
+  require<DataError>(metadata.at("schema_version") == Dataset::schema_version ||
+                         metadata.at("schema_version") == TrajectoryTable::schema_version,
+                     "data set: file=", file.name(), ", schema_version=", metadata.at("schema_version").dump(),
+                     " (this program reads version ", Dataset::schema_version, ", and ",
+                     TrajectoryTable::schema_version, " of trajectories). Generate it again.");
   // The name of the problem becomes that of a folder.
   require<DataError>(
       metadata.contains("pde") && metadata["pde"].is_string() && is_plain_name(metadata["pde"].get<std::string>()),
@@ -249,10 +264,22 @@ std::vector<std::int64_t> Dataset::indices(Split part) const {
   return found;
 }
 
+std::vector<std::int64_t> Dataset::explained(Split part, const ScenarioRule& rule) const {
+  std::vector<std::int64_t> found = indices(part);
+  std::erase_if(found, [this](std::int64_t sample) { return sample % windows != windows / 2; });
+  if (node_types.empty() || rule.query != ScenarioRule::Where::position) return found;
+  std::erase_if(found, [&](std::int64_t sample) {
+    const std::size_t mesh = inputs.domain_of(sample);
+    return pde::is_wall(node_types[mesh][static_cast<std::size_t>(inputs.domain(mesh).nearest(rule.position))]);
+  });
+  return found;
+}
+
 Dataset served_at(Dataset data, const std::vector<Resolution>& resolutions) {
   for (const Resolution& resolution : resolutions) {
-    require(has_resolution(data.inputs.domain, resolution), "data set: pde=", data.pde, ", resolution=", resolution,
-            " (no stride of its ", data.inputs.domain.describe(),
+    require(has_resolution(data.inputs.domain(0), resolution) && (data.inputs.on_one_domain() || resolution.is_own()),
+            "data set: pde=", data.pde, ", resolution=", resolution, " (no stride of its ",
+            data.inputs.domain(0).describe(),
             " has so many points). Give others, for example `resolutions` by --config.");
   }
   data.resolutions = resolutions;
@@ -265,11 +292,31 @@ pde::Rest rest_of(const Dataset& data) {
   if (std::ranges::count(pde::names(), data.pde) == 0 || data.parameters.empty())
     return {.state = {}, .reason = "nothing here knows the problem of these data"};
   try {
-    return pde::find(data.pde).with(parameters_from_json(Json::parse(data.parameters), data.pde))->rest();
+    return pde::equation_with(data.pde, parameters_from_json(Json::parse(data.parameters), data.pde))->rest();
   } catch (const Error& error) {  // the data may be of a time when the problem had others
     return {.state = {}, .reason = message("its parameters are not those of today's problem: ", error.what())};
   }
 }
+
+namespace {
+
+/// The mean of the training inputs at each point.
+FieldBatch mean_input(const Dataset& data) {
+  require(data.inputs.on_one_domain(), "data set: pde=", data.pde,
+          ", baseline=node_mean (its samples are on meshes of their own, so that no node is in two of them). Use the "
+          "baseline mean.");
+  const std::vector<std::int64_t> training = data.indices(Split::train);
+  require(!training.empty(), "data set: pde=", data.pde,
+          ", baseline=node_mean (there are no training samples to take a mean of). Use the baseline zero.");
+  FieldBatch mean = FieldBatch::zeros(data.inputs.domain(), 1, data.inputs.channels());
+  for (const std::int64_t sample : training) {
+    const std::span<const double> field = data.inputs.field(sample);
+    for (std::size_t i = 0; i < field.size(); ++i) mean.values[i] += field[i] / static_cast<double>(training.size());
+  }
+  return mean;
+}
+
+}  // namespace
 
 ScenarioRule rule_for(ScenarioRule rule, const Dataset& data) {
   using Hidden = ScenarioRule::Hidden;
@@ -281,6 +328,7 @@ ScenarioRule rule_for(ScenarioRule rule, const Dataset& data) {
             "). Give a number for each channel, or the mean.");
     rule.constants = rest.state;
   }
+  if (rule.baseline == Hidden::node_mean && rule.hidden.values.empty()) rule.hidden = mean_input(data);
   if (rule.baseline == Hidden::mean) {
     require(!data.input_mean.empty(), "data set: pde=", data.pde,
             ", baseline=mean (there are no training samples to take a mean of). Use the baseline zero.");
@@ -332,6 +380,7 @@ std::string content_hash(const std::vector<float>& inputs, const std::vector<flo
 Dataset read_dataset(const std::filesystem::path& path) try {
   const Hdf5Contents file(read_file(path), path.string());
   const Json metadata = metadata_of(file);
+  if (metadata.at("schema_version") == TrajectoryTable::schema_version) return read_trajectories(file, metadata);
   const Spaces spaces = spaces_of(metadata, path.string());
   const auto samples = metadata.at("request").at("samples").get<std::int64_t>();
 
@@ -351,8 +400,8 @@ Dataset read_dataset(const std::filesystem::path& path) try {
     set.split.push_back(static_cast<Split>(part));
   }
   set.resolution_slot = values<std::uint8_t>(file, "/resolution_slot", samples);
-  require_finite(set.inputs, path.c_str());
-  require_finite(set.targets, path.c_str());
+  require_finite(set.inputs.batch(), path.c_str());
+  require_finite(set.targets.batch(), path.c_str());
 
   const auto expected = values<std::uint32_t>(file, "/crc32c", samples),
              found = sample_checksums(inputs, targets, samples);

@@ -12,7 +12,9 @@
 #include "core/domain.hpp"
 #include "core/scenario.hpp"
 #include "data/hdf5.hpp"
+#include "data/sample_fields.hpp"
 #include "pde/problem.hpp"
+#include "pde/trajectories.hpp"
 
 namespace opshap::data {
 
@@ -25,15 +27,20 @@ namespace opshap::data {
 /// Throws InvalidArgument for a mesh.
 nlohmann::ordered_json to_json(const Domain& domain);
 nlohmann::ordered_json to_json(const pde::Space& space);
+/// [{"name","unit"},..].
+nlohmann::ordered_json to_json(const std::vector<pde::Channel>& channels);
 /// {"nu":0.01,"solver":"etdrk4"}, in the order of the parameters.
 nlohmann::ordered_json to_json(const std::vector<pde::Parameter>& parameters);
 
 /// Throw DataError, starting with `who`, for JSON that is not such a domain or space, or not such values.
 Domain domain_from_json(const nlohmann::ordered_json& json, std::string_view who);
 pde::Space space_from_json(const nlohmann::ordered_json& json, std::string_view who);
+std::vector<pde::Channel> channels_from_json(const nlohmann::ordered_json& json, std::string_view who);
 pde::ParameterValues parameters_from_json(const nlohmann::ordered_json& json, std::string_view who);
 /// The problem of {"pde","parameters"}. Throws the same for the parameters.
 std::unique_ptr<pde::Problem> problem_of(const nlohmann::ordered_json& json, std::string_view who);
+/// The same for whatever equation that is.
+std::unique_ptr<pde::Equation> equation_of(const nlohmann::ordered_json& json, std::string_view who);
 
 /// How many samples a data set has, how they are divided into parts, and at which resolutions they are served.
 struct LayoutRequest {
@@ -66,7 +73,7 @@ void append_layout(std::vector<Column>& columns, const nlohmann::ordered_json& l
 
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 
-/// Input and target fields of one problem on its native domain, sample by sample, in memory.
+/// Input and target fields of one problem on its native domain, or of flows on meshes, sample by sample, in memory.
 ///
 /// On disk, an HDF5 file (data/hdf5.hpp): /u0 and /target [samples, (C,) points...] float32; /x (and /y) float64, the
 /// coordinates; /split and /resolution_slot uint8; /crc32c uint32, of the bytes of one sample's u0 and target;
@@ -76,10 +83,9 @@ enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 struct Dataset {
   static constexpr int schema_version = 1;
 
-  std::string pde;              ///< registry name of the problem, or what import_dataset() calls a set from elsewhere
-  std::string parameters = {};  ///< of the problem, as JSON; empty where nobody says
-  /// [samples, C, points], on the domain that the file names.
-  FieldBatch inputs, targets;
+  std::string pde;               ///< registry name of the problem, or what import_dataset() calls a set from elsewhere
+  std::string parameters = {};   ///< of the problem, as JSON; empty where nobody says
+  SampleFields inputs, targets;  ///< on the domains that the file names
   std::vector<pde::Channel> input_channels = {}, target_channels = {};
   /// [C]: the mean of each input channel over domain and training samples. Empty without training samples.
   std::vector<double> input_mean = {};
@@ -88,11 +94,18 @@ struct Dataset {
   /// [samples]; index modulo the number of resolutions: which one a sample is always served at.
   std::vector<std::uint8_t> resolution_slot;
   std::vector<Resolution> resolutions;  ///< of each slot
-  std::string content_hash;             ///< xxh64 over the samples in index order, 16 hexadecimal digits
+  /// So many samples, one after the other, are windows (t, t + lead) of one trajectory.
+  int windows = 1;
+  /// [domains] of trajectories: what each node is. Empty for a grid.
+  std::vector<std::vector<pde::NodeType>> node_types = {};
+  std::string content_hash;  ///< xxh64 over the samples in index order, 16 hexadecimal digits
 
-  std::int64_t samples() const { return inputs.batch; }
+  std::int64_t samples() const { return inputs.count(); }
   /// Indices of the samples of one part, ascending.
   std::vector<std::int64_t> indices(Split part) const;
+  /// Those that a rule explains: of a trajectory the window in the middle, and none where the explained point is a node
+  /// of a wall, on which a flow is what it is at all times.
+  std::vector<std::int64_t> explained(Split part, const ScenarioRule& rule) const;
 };
 
 /// Reads a finished data set and checks its checksums. Throws DataError for a file that is missing, truncated, corrupt,
@@ -106,9 +119,10 @@ Dataset served_at(Dataset data, const std::vector<Resolution>& resolutions);
 pde::Rest rest_of(const Dataset& data);
 
 /// The rule for inputs of this data set: the constants of a mean baseline are those of the training samples, and those
-/// of a baseline at rest are rest_of(), unless the rule has some.
-/// Throws InvalidArgument for a mean baseline where the data set has no training samples, and for one at rest where its
-/// problem has no such state.
+/// of a baseline at rest are rest_of(), unless the rule has some. The field of a node_mean is the mean of the training
+/// samples at each point.
+/// Throws InvalidArgument for a mean baseline where the data set has no training samples, for one of each node where
+/// samples are on meshes of their own, and for one at rest where its problem has no such state.
 ScenarioRule rule_for(ScenarioRule rule, const Dataset& data);
 
 /// [C]: the mean of each channel over the domain, weighted by volume, and over the first `samples` of the fields [..,

@@ -1,9 +1,6 @@
 #include "data/generate.hpp"
 
-#include <hdf5.h>
-
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,15 +15,19 @@
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
 #include "data/hdf5.hpp"
-#include "pde/fourier.hpp"
+#include "data/maker.hpp"
 #include "pde/registry.hpp"
-#include "pde/sundials.hpp"
 
 namespace opshap::data {
 
 std::vector<std::vector<pde::Drawn>> read_drawn(const std::filesystem::path& path) {
   const Hdf5Contents file(read_file(path), path.string());
-  std::vector<std::vector<pde::Drawn>> drawn(static_cast<std::size_t>(file.column("/crc32c").shape[0]));
+  const auto metadata = nlohmann::ordered_json::parse(file.metadata());
+  std::vector<std::vector<pde::Drawn>> drawn;
+  if (metadata.contains("windows"))
+    drawn.resize(metadata.at("request").at("trajectories").get<std::size_t>());
+  else
+    drawn.resize(static_cast<std::size_t>(file.column("/crc32c").shape[0]));
   constexpr std::string_view folder = "/params/";
   for (const std::string& name : file.columns()) {
     if (!name.starts_with(folder)) continue;
@@ -59,101 +60,17 @@ bool already_made(std::string_view who, const fs::path& path,
   return true;
 }
 
-Cost measured_cost(const DatasetRequest& request) {
-  using Clock = std::chrono::steady_clock;
-  const auto problem = pde::find(request.pde).with(request.parameters);
-  generate_sample(*problem, request.seed, 0);  // the first one plans transforms and fills caches
-  const auto begin = Clock::now();
-  std::int64_t made = 0;
-  double elapsed = 0;
-  do {
-    generate_sample(*problem, request.seed, static_cast<std::uint64_t>(made++ % request.layout.samples));
-    elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
-  } while (elapsed < 0.05);
-  const double seconds = elapsed / static_cast<double>(made);
-  const std::int64_t numbers = problem->input().field_size() + problem->output().field_size();
-  const auto samples = static_cast<double>(request.layout.samples);
-  return {.seconds_per_sample = seconds,
-          .seconds = seconds * samples / static_cast<double>(threads()),
-          .bytes = static_cast<double>(numbers) * sizeof(float) * samples};
-}
-
 using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json resolved_request(const DatasetRequest& request, const pde::Problem& problem) {
-  require(request.shard_samples >= 1, "data generate: shard_samples=", request.shard_samples,
-          " (a unit of work has at least one sample). Give a positive number.");
-  Json json = {
-      {"pde", request.pde}, {"schema_version", Dataset::schema_version}, {"parameters", to_json(problem.parameters())}};
-  json.update(resolved_layout("data generate", request.layout, problem.input().domain));
-  json["seed"] = request.seed;
-  return json;
-}
-
-/// One row a sample: what a shard holds, u0 and target first.
-std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, const pde::Problem& problem) {
-  const auto rows = static_cast<std::int64_t>(samples.size());
-  const std::vector<pde::Invariant> invariants = problem.invariants();
-
-  std::vector<float> inputs, targets;
-  std::map<std::string, std::vector<double>> numbers;
-  for (const GeneratedSample& sample : samples) {
-    inputs.insert(inputs.end(), sample.input.begin(), sample.input.end());
-    targets.insert(targets.end(), sample.target.begin(), sample.target.end());
-    for (const pde::Drawn& drawn : sample.drawn) {
-      auto& column = numbers["/params/" + drawn.name];
-      column.insert(column.end(), drawn.values.begin(), drawn.values.end());
-    }
-    for (std::size_t i = 0; i < invariants.size(); ++i)
-      numbers["/qc/" + invariants[i].name].push_back(sample.departures[i]);
-    numbers["/qc/steps"].push_back(static_cast<double>(sample.steps));
-  }
-  std::vector<Column> columns = {{"/u0", field_shape(problem.input(), rows), inputs},
-                                 {"/target", field_shape(problem.output(), rows), targets},
-                                 {"/crc32c", {rows}, sample_checksums(inputs, targets, rows)}};
-  for (auto& [name, values] : numbers) {
-    const auto width = static_cast<std::int64_t>(values.size()) / rows;
-    columns.push_back({name, width == 1 ? std::vector<std::int64_t>{rows} : std::vector<std::int64_t>{rows, width},
-                       std::move(values)});
-  }
-  return columns;
-}
-
-std::string written_metadata(const Json& request, const pde::Problem& problem, const std::vector<Column>& columns) {
-  const auto& inputs = std::get<std::vector<float>>(columns[0].values);
-  const auto& targets = std::get<std::vector<float>>(columns[1].values);
-
-  Json metadata = {{"schema_version", Dataset::schema_version},
-                   {"origin", "in-house generator"},
-                   {"pde", problem.name()},
-                   {"equation", problem.summary()},
-                   {"parameters", request["parameters"]},
-                   {"input", to_json(problem.input())},
-                   {"output", to_json(problem.output())},
-                   {"input_mean", channel_means(problem.input(), inputs, request["train"].get<std::int64_t>())}};
-  if (const pde::Evolution* evolution = problem.evolution()) metadata["target_time"] = evolution->target_time();
-  metadata.update({{"solver", problem.scheme()},
-                   {"rng", "philox4x32-10"},
-                   {"seed", request["seed"]},
-                   {"request", request},
-                   {"request_xxh64", xxh64(request.dump())},
-                   {"compiler", __VERSION__},
-                   {"fft", pde::fft_library()},
-                   {"ode", pde::ode_library()},
-                   {"hdf5", H5_VERS_INFO},
-                   {"content_xxh64", content_hash(inputs, targets, columns[0].shape[0])}});
-  return metadata.dump();
-}
-
-/// The samples first, .., end − 1 in groups, each a unit of work.
+/// The items first, .., end − 1 in groups, each a unit of work.
 struct Shards {
-  std::int64_t begin, end, shard_samples;
+  std::int64_t begin, end, shard_items;
 
-  std::int64_t count() const { return (end - begin + shard_samples - 1) / shard_samples; }
-  std::int64_t first(std::int64_t shard) const { return begin + shard * shard_samples; }
-  std::int64_t size(std::int64_t shard) const { return std::min(shard_samples, end - first(shard)); }
+  std::int64_t count() const { return (end - begin + shard_items - 1) / shard_items; }
+  std::int64_t first(std::int64_t shard) const { return begin + shard * shard_items; }
+  std::int64_t size(std::int64_t shard) const { return std::min(shard_items, end - first(shard)); }
   std::string name(std::int64_t shard) const {
     char name[32];
     std::snprintf(name, sizeof name, "%05lld.h5", static_cast<long long>(shard));
@@ -161,37 +78,12 @@ struct Shards {
   }
 };
 
-/// A request as today's generator writes it: a parameter that the problem has got since then has its default.
+/// A request as today's generator writes it: a parameter that the equation has got since then has its default.
 Json renewed(Json request) try {
-  request["parameters"] = to_json(problem_of(request, "data generate")->parameters());
+  request["parameters"] = to_json(equation_of(request, "data generate")->parameters());
   return request;
 } catch (const std::exception&) {
-  return {};  // of a problem that is not there any more
-}
-
-/// The input of a sample as a file holds it: rounded to float32.
-pde::Sample drawn_sample(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
-  pde::Sample drawn = problem.draw(Rng(seed, message(problem.name(), "/", Dataset::schema_version)), sample);
-  for (double& value : drawn.input.values) value = static_cast<float>(value);
-  return drawn;
-}
-
-/// Adds the rows of a file to the columns, u0 and target first.
-void append_columns(std::vector<Column>& columns, const Hdf5Contents& file) {
-  if (columns.empty()) {
-    for (const char* name : {"/u0", "/target"}) columns.push_back(file.column(name));
-    for (const std::string& name : file.columns()) {
-      if (name != "/u0" && name != "/target") columns.push_back(file.column(name));
-    }
-  } else {
-    for (Column& column : columns) column.append(file.column(column.name));
-  }
-}
-
-/// Writes the data set with these rows.
-void complete(std::vector<Column> columns, const Json& request, const pde::Problem& problem, const fs::path& path) {
-  append_layout(columns, request, problem.input().domain);
-  write_file(path, hdf5_bytes(columns, written_metadata(request, problem, columns)));
+  return {};  // of an equation that is not there any more
 }
 
 constexpr std::int64_t fewest = 10;  ///< one for testing, one for validation, and some to learn from
@@ -199,36 +91,47 @@ constexpr std::size_t most_resolutions = 7;
 
 }  // namespace
 
-FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
-  return drawn_sample(problem, seed, sample).input;
+std::unique_ptr<DatasetMaker> maker_of(std::string_view pde, const pde::ParameterValues& parameters) {
+  if (pde::has_trajectories(pde)) return trajectory_maker(pde::find_trajectories(pde).with(parameters));
+  return grid_maker(pde::find(pde).with(parameters));
 }
 
-GeneratedSample generate_sample(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
-  pde::Sample drawn = drawn_sample(problem, seed, sample);
-  GeneratedSample made{{drawn.input.values.begin(), drawn.input.values.end()}, {}, std::move(drawn.drawn), 0, {}};
-  pde::Solution solution = problem.solve(drawn.input);
-  const std::vector<pde::Invariant> invariants = problem.invariants();
-  for (std::size_t i = 0; i < invariants.size(); ++i) {
-    require<NumericalError>(invariants[i].allows(solution.departures[i]), "data generate: pde=", problem.name(),
-                            ", sample=", sample, ", ", invariants[i].name, "=", solution.departures[i], " (more than ",
-                            invariants[i].limit, ": the solution is not good enough to be learned from). ",
-                            invariants[i].remedy);
-  }
-  made.target.assign(solution.output.values.begin(), solution.output.values.end());
-  made.steps = solution.steps;
-  made.departures = std::move(solution.departures);
-  return made;
+std::unique_ptr<DatasetMaker> maker_of(const Json& request, std::string_view who) {
+  return maker_of(request.at("pde").get<std::string>(), parameters_from_json(request.at("parameters"), who));
 }
+
+Json provenance(const Json& request) {
+  return {{"rng", "philox4x32-10"},
+          {"seed", request["seed"]},
+          {"request", request},
+          {"request_xxh64", xxh64(request.dump())},
+          {"compiler", __VERSION__}};
+}
+
+Cost measured_cost(const DatasetRequest& request) {
+  return maker_of(request.pde, request.parameters)->measured_cost(request);
+}
+
+namespace {
+
+Json settled_request(const DatasetRequest& request, const DatasetMaker& maker) {
+  require(request.shard_samples >= 1, "data generate: shard_samples=", request.shard_samples,
+          " (a unit of work has at least one sample). Give a positive number.");
+  return maker.resolved(request);
+}
+
+}  // namespace
 
 std::string resolved(const DatasetRequest& request) {
-  return resolved_request(request, *pde::find(request.pde).with(request.parameters)).dump();
+  return settled_request(request, *maker_of(request.pde, request.parameters)).dump();
 }
 
 void generate(const DatasetRequest& request, const fs::path& path, const runs::Part& part) {
-  const std::unique_ptr<pde::Problem> problem = pde::find(request.pde).with(request.parameters);
-  const Json settled = resolved_request(request, *problem);
-  require(part.of <= request.layout.samples, "data generate: --shard=", part.index, "/", part.of,
-          ", --samples=", request.layout.samples, " (some parts would be empty). Give fewer parts.");
+  const std::unique_ptr<DatasetMaker> maker = maker_of(request.pde, request.parameters);
+  const Json settled = settled_request(request, *maker);
+  const std::int64_t items = request.layout.samples;
+  require(part.of <= items, "data generate: --shard=", part.index, "/", part.of, ", --samples=", items,
+          " (some parts would be empty). Give fewer parts.");
   const fs::path folder = path.string() + ".shards";
   const auto same = [&](const Json& metadata) {
     return renewed(metadata.value("request", Json())) == settled &&
@@ -239,37 +142,30 @@ void generate(const DatasetRequest& request, const fs::path& path, const runs::P
     fs::remove_all(folder, ignored);
     return;
   }
-  const Shards shards{part.index * request.layout.samples / part.of,
-                      (part.index + 1) * request.layout.samples / part.of, request.shard_samples};
+  const Shards shards{part.index * items / part.of, (part.index + 1) * items / part.of,
+                      std::min(request.shard_samples, maker->most_in_unit())};
   const std::string identity = part.whole() ? settled.dump() : settled.dump() + to_json(part).dump();
   runs::Units units(folder, "data generate", identity);
-  Progress progress(message("data ", request.pde), shards.end - shards.begin, "samples");
+  Progress progress(message("data ", request.pde), shards.end - shards.begin, std::string(maker->items()));
   for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
     throw_if_stopped("data generate");
     if (!units.bytes(shards.name(shard)).empty()) {
       progress.skip(shards.size(shard));
       continue;
     }
-    std::vector<GeneratedSample> samples(static_cast<std::size_t>(shards.size(shard)));
-    parallel_for(samples.size(), [&](std::size_t i) {
-      samples[i] = generate_sample(*problem, request.seed, static_cast<std::uint64_t>(shards.first(shard)) + i);
-    });
-    units.store(shards.name(shard), hdf5_bytes(columns_of(samples, *problem), settled.dump()));
+    units.store(shards.name(shard), maker->made(settled, shards.first(shard), shards.size(shard)));
     progress.advance(shards.size(shard));
   }
 
-  std::vector<Column> columns;
+  const std::unique_ptr<GatheredRows> rows = maker->gathered();
   for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
     std::string bytes = units.bytes(shards.name(shard));
     require<DataError>(!bytes.empty(), "data generate: shard=", shard,
                        " (changed on disk while the data set was made). Run the same command again.");
-    append_columns(columns, Hdf5Contents(std::move(bytes), folder.string()));
+    rows->add(Hdf5Contents(std::move(bytes), folder.string()));
   }
-  if (part.whole()) {
-    complete(std::move(columns), settled, *problem, path);
-  } else {
-    write_file(path, hdf5_bytes(columns, Json{{"part", to_json(part)}, {"request", settled}}.dump()));
-  }
+  write_file(path,
+             part.whole() ? rows->finished(settled) : rows->part(Json{{"part", to_json(part)}, {"request", settled}}));
   units.finish();
 }
 
@@ -302,10 +198,10 @@ void merge(const std::vector<fs::path>& parts, const fs::path& path) {
     require(order.contains(index), "data merge: part=", index, " of ", of, " (is missing). Generate it with --shard ",
             index, "/", of, ".");
   }
-  const auto problem = problem_of(request, "data merge");
-  std::vector<Column> columns;
-  for (const auto& [index, i] : order) append_columns(columns, *opened(i));
-  complete(std::move(columns), request, *problem, path);
+  const std::unique_ptr<DatasetMaker> maker = maker_of(request, "data merge");
+  const std::unique_ptr<GatheredRows> rows = maker->gathered();
+  for (const auto& [index, i] : order) rows->add(*opened(i));
+  write_file(path, rows->finished(request));
 }
 
 namespace {
@@ -336,19 +232,20 @@ std::vector<std::uint8_t> slots(const Dataset& data, const Unlabelled& wanted) {
 }  // namespace
 
 Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t seed, const Unlabelled& wanted) {
-  require(data.pde == problem.name() && data.inputs.domain == problem.input().domain,
+  require(data.pde == problem.name() && data.inputs.domain() == problem.input().domain,
           "unlabelled: problem=", problem.name(), " (the data set is of ", data.pde, " on ",
-          data.inputs.domain.describe(), "). Give the problem with the parameters of the data set.");
+          data.inputs.domain().describe(), "). Give the problem with the parameters of the data set.");
   const std::int64_t before = data.samples();
-  data.inputs = at_resolution(data.inputs, wanted.grid);
-  data.inputs.batch += wanted.count;
-  data.inputs.values.resize(static_cast<std::size_t>(data.inputs.batch) * data.inputs.field_size());
+  FieldBatch inputs = at_resolution(data.inputs.batch(), wanted.grid);
+  inputs.batch += wanted.count;
+  inputs.values.resize(static_cast<std::size_t>(inputs.batch) * inputs.field_size());
   parallel_for(static_cast<std::size_t>(wanted.count), [&](std::size_t item) {
     const std::int64_t sample = before + static_cast<std::int64_t>(item);
     const FieldBatch drawn =
         at_resolution(generated_input(problem, seed, static_cast<std::uint64_t>(sample)), wanted.grid);
-    std::ranges::copy(drawn.values, data.inputs.field(sample).begin());
+    std::ranges::copy(drawn.values, inputs.field(sample).begin());
   });
+  data.inputs = std::move(inputs);
   for (const std::uint8_t slot : slots(data, wanted)) {
     data.split.push_back(Split::train);
     data.resolution_slot.push_back(slot);
@@ -374,7 +271,7 @@ Dataset of_inputs(const FieldBatch& inputs, const std::vector<Resolution>& resol
               .inputs = FieldBatch::zeros(inputs.domain, trained + validations + tests, inputs.channels)};
   set.resolutions = resolutions;
   const auto slots = static_cast<std::int64_t>(resolutions.size());
-  for (std::int64_t sample = 0; sample < set.inputs.batch; ++sample) {
+  for (std::int64_t sample = 0; sample < set.inputs.count(); ++sample) {
     const bool training = sample < trained;
     const std::int64_t from = training ? sample % own : own + sample - trained;
     std::ranges::copy(inputs.field(from), set.inputs.field(sample).begin());

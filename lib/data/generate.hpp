@@ -11,12 +11,13 @@
 #include "core/scenario.hpp"
 #include "data/dataset.hpp"
 #include "pde/problem.hpp"
+#include "pde/trajectories.hpp"
 #include "runs/part.hpp"
 
 namespace opshap::data {
 
-/// The random numbers behind the input of every sample of a data set, [samples], in the order of their names; NaN where
-/// a sample does not use one. Empty lists where the set stores none. Throws DataError
+/// The random numbers behind the input of every sample of a data set, or of every trajectory, [samples], in the order
+/// of their names; NaN where a sample does not use one. Empty lists where the set stores none. Throws DataError
 /// for a file that is not sealed or whose columns have other sizes.
 std::vector<std::vector<pde::Drawn>> read_drawn(const std::filesystem::path& path);
 
@@ -32,6 +33,8 @@ struct DatasetRequest {
   pde::ParameterValues parameters;  ///< those that differ from the problem's defaults
   LayoutRequest layout;
   std::uint64_t seed = 42;
+  /// Of each trajectory, which then is what `layout` counts.
+  std::int64_t windows = 8;
   /// Samples that are made and stored as one unit of work. The finished file does not depend on it.
   std::int64_t shard_samples = 64;
 };
@@ -44,7 +47,7 @@ struct Cost {
 };
 
 /// Makes samples of the set on this thread and throws them away: two at least, then more for a twentieth of a second.
-/// They are those that the set begins with. Throws as generate().
+/// They are those that the set begins with. Of trajectories one is run. Throws as generate().
 Cost measured_cost(const DatasetRequest& request);
 
 /// One sample as it is stored: float32 fields and the numbers behind them.
@@ -64,6 +67,10 @@ GeneratedSample generate_sample(const pde::Problem& problem, std::uint64_t seed,
 /// The input field of that sample, rounded to float32, without solving it.
 FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample);
 
+/// What an operator is given of the first frame of trajectory 0 of the data set with this seed: cheap, as nothing runs
+/// on.
+FieldBatch first_frame(const pde::Trajectories& trajectories, std::uint64_t seed);
+
 /// Makes the data set file at `path`, on all threads. A part makes a file of its own, which merge() reads: its
 /// share of the samples, in their order.
 ///
@@ -72,6 +79,12 @@ FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std:
 /// for a request that cannot be met, for more parts than samples, and when `path` is another file; NumericalError as
 /// generate_sample; EnvironmentError on a full disk; Stopped after a signal.
 void generate(const DatasetRequest& request, const std::filesystem::path& path, const runs::Part& part = {});
+
+/// Writes all frames of the flows of a request in the format of the MeshGraphNets release (MeshgraphnetsWriter), which
+/// import_meshgraphnets() reads. The meshes are whole. The flows are run for it, also where their data set is there,
+/// and what is stopped begins anew. Throws InvalidArgument for a problem on a grid, and as MeshgraphnetsWriter and
+/// generate().
+void write_frames(const DatasetRequest& request, const std::filesystem::path& folder);
 
 /// Makes the data set file at `path` from the files of all its parts, in any order: the same bytes as generate()
 /// without parts. Throws DataError for a file that is no part; InvalidArgument for a part that is missing, given twice

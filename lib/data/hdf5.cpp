@@ -92,7 +92,9 @@ hid_t memory_type(const Column::Values& values) {
     if constexpr (std::is_same_v<T, float>) return H5T_IEEE_F32LE;
     if constexpr (std::is_same_v<T, double>) return H5T_IEEE_F64LE;
     if constexpr (std::is_same_v<T, std::uint8_t>) return H5T_STD_U8LE;
-    return H5T_STD_U32LE;
+    if constexpr (std::is_same_v<T, std::uint32_t>) return H5T_STD_U32LE;
+    if constexpr (std::is_same_v<T, std::int32_t>) return H5T_STD_I32LE;
+    return H5T_STD_I64LE;
   };
   return std::visit(type, values);
 }
@@ -294,7 +296,8 @@ Column Hdf5Contents::column(const std::string& path) const {
     column.values = std::move(values);
     return true;
   };
-  require<DataError>(read(float{}) || read(double{}) || read(std::uint8_t{}) || read(std::uint32_t{}),
+  require<DataError>(read(float{}) || read(double{}) || read(std::uint8_t{}) || read(std::uint32_t{}) ||
+                         read(std::int32_t{}) || read(std::int64_t{}),
                      "hdf5: file=", name_, ", column=", path,
                      " (has a number type that opshap does not write). Make the file again.");
   return column;
@@ -396,25 +399,41 @@ bool Hdf5Source::has_array(const std::string& path) const {
   return array;
 }
 
-std::vector<std::int64_t> Hdf5Source::shape(const std::string& path) const {
+bool Hdf5Source::holds_reals(const std::string& path) const {
+  return guarded(path, [&] {
+    const Handle array(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), H5Dclose, path);
+    const Handle type(H5Dget_type(array), H5Tclose, path);
+    return H5Tget_class(type) == H5T_FLOAT;
+  });
+}
+
+std::vector<std::int64_t> Hdf5Source::sizes(const std::string& path) const {
   std::string unreadable;
-  bool reals = false;
+  bool numbers = false;
   const auto sizes = guarded(path, [&] {
     const Handle array(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), H5Dclose, path);
     const Handle type(H5Dget_type(array), H5Tclose, path), layout(H5Dget_create_plist(array), H5Pclose, path);
-    reals = H5Tget_class(type) == H5T_FLOAT;
+    const H5T_class_t kind = H5Tget_class(type);
+    numbers = kind == H5T_FLOAT || kind == H5T_INTEGER;
     unreadable = unreadable_filter(layout, type);
     return extents(array, path);
   });
-  require<DataError>(reals, "hdf5: file=", name_, ", object=", path,
-                     " (does not hold floating-point numbers). Get the file again.");
+  require<DataError>(numbers, "hdf5: file=", name_, ", object=", path, " (does not hold numbers). Get the file again.");
   require<DataError>(unreadable.empty(), "hdf5: file=", name_, ", object=", path, " (", unreadable,
                      "). Write the file again without it, for example with `h5repack -f NONE`.");
   return {sizes.begin(), sizes.end()};
 }
 
-void Hdf5Source::read(const std::string& path, const std::vector<std::int64_t>& start,
-                      const std::vector<std::int64_t>& count, std::vector<float>& values) const {
+std::vector<std::int64_t> Hdf5Source::shape(const std::string& path) const {
+  require<DataError>(holds_reals(path), "hdf5: file=", name_, ", object=", path,
+                     " (does not hold floating-point numbers). Get the file again.");
+  return sizes(path);
+}
+
+template <typename Number>
+void Hdf5Source::read_block(const std::string& path, const std::vector<std::int64_t>& start,
+                            const std::vector<std::int64_t>& count, std::int64_t type,
+                            std::vector<Number>& values) const {
   guarded(path, [&] {
     const Handle array(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), H5Dclose, path);
     const Handle space(H5Dget_space(array), H5Sclose, path);
@@ -424,8 +443,18 @@ void Hdf5Source::read(const std::string& path, const std::vector<std::int64_t>& 
     const Handle memory(H5Screate_simple(1, &size, nullptr), H5Sclose, path);
     const std::size_t held = values.size();
     values.resize(held + size);
-    check(H5Dread(array, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, values.data() + held), path);
+    check(H5Dread(array, type, memory, space, H5P_DEFAULT, values.data() + held), path);
   });
+}
+
+void Hdf5Source::read(const std::string& path, const std::vector<std::int64_t>& start,
+                      const std::vector<std::int64_t>& count, std::vector<float>& values) const {
+  read_block(path, start, count, H5T_NATIVE_FLOAT, values);
+}
+
+void Hdf5Source::read(const std::string& path, const std::vector<std::int64_t>& start,
+                      const std::vector<std::int64_t>& count, std::vector<std::int64_t>& values) const {
+  read_block(path, start, count, H5T_NATIVE_INT64, values);
 }
 
 std::vector<double> Hdf5Source::numbers(const std::string& path) const {

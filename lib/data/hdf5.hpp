@@ -15,8 +15,8 @@ float from_half(std::uint16_t bits);
 
 /// A named array with one row per sample (or per grid point), as stored in HDF5.
 struct Column {
-  using Values =
-      std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>, std::vector<std::uint32_t>>;
+  using Values = std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>,
+                              std::vector<std::uint32_t>, std::vector<std::int32_t>, std::vector<std::int64_t>>;
 
   std::string name;                 ///< HDF5 path: "/u0", "/params/family"
   std::vector<std::int64_t> shape;  ///< rows first; every size >= 1
@@ -85,12 +85,19 @@ class Hdf5Source {
   std::vector<std::string> members() const;
   /// Whether there is an array of that path.
   bool has_array(const std::string& path) const;
-  /// Sizes of the axes of an array of floating-point numbers whose filters are known.
+  /// Whether an array holds floating-point numbers.
+  bool holds_reals(const std::string& path) const;
+  /// Sizes of the axes of an array of numbers whose filters are known.
+  std::vector<std::int64_t> sizes(const std::string& path) const;
+  /// The same of an array of floating-point numbers.
   std::vector<std::int64_t> shape(const std::string& path) const;
   /// The block of an array that begins at `start` and has `count` entries on each axis, appended to `values`. Numbers
   /// of another precision are rounded to float.
   void read(const std::string& path, const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& count,
             std::vector<float>& values) const;
+  /// The same of whole numbers.
+  void read(const std::string& path, const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& count,
+            std::vector<std::int64_t>& values) const;
   /// All values of a small array. A float32 becomes the shortest decimal that it is nearest to: 0.3 instead of
   /// 0.300000012.
   std::vector<double> numbers(const std::string& path) const;
@@ -102,6 +109,9 @@ class Hdf5Source {
   /// Runs `work`, and tells failures of the library as those of this file.
   template <typename Work>
   auto guarded(const std::string& object, const Work& work) const;
+  template <typename Number>
+  void read_block(const std::string& path, const std::vector<std::int64_t>& start,
+                  const std::vector<std::int64_t>& count, std::int64_t type, std::vector<Number>& values) const;
 
   std::string name_;
   std::int64_t file_ = -1;

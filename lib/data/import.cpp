@@ -27,16 +27,14 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// The root attribute `origin` of a data set that was imported.
-constexpr const char* imported_origin = "imported";
-
 /// Fields of so many samples are read at once.
 constexpr std::int64_t block_samples = 64;
 
-/// Name, size and xxh64 of a file that may be larger than the memory.
-Json fingerprint(const std::string& path) {
+}  // namespace
+
+Json fingerprint(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  require<DataError>(in.good(), "data import: file=", path, " (cannot be read). Name the file to read.");
+  require<DataError>(in.good(), "data import: file=", path.string(), " (cannot be read). Name the file to read.");
   Xxh64 hash;
   std::vector<char> block(1 << 20);
   std::uint64_t bytes = 0;
@@ -46,9 +44,11 @@ Json fingerprint(const std::string& path) {
     hash.add(std::as_bytes(std::span(block).first(static_cast<std::size_t>(in.gcount()))));
     bytes += static_cast<std::uint64_t>(in.gcount());
   }
-  require<DataError>(in.eof(), "data import: file=", path, " (cannot be read to its end). Get it again.");
-  return {{"file", fs::path(path).filename().string()}, {"bytes", bytes}, {"xxh64", hash.digits()}};
+  require<DataError>(in.eof(), "data import: file=", path.string(), " (cannot be read to its end). Get it again.");
+  return {{"file", path.filename().string()}, {"bytes", bytes}, {"xxh64", hash.digits()}};
 }
+
+namespace {
 
 /// The samples to take, in their parts.
 Json settled_layout(const ImportSource& source, LayoutRequest layout) {

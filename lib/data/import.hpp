@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/domain.hpp"
@@ -59,6 +60,16 @@ struct ImportRequest {
 /// are not finite, or has too few samples; InvalidArgument as resolved_layout(), and when `path` is another file;
 /// EnvironmentError on a full disk; Stopped after a signal. After an error there is no file.
 void import_dataset(ImportSource source, const ImportRequest& request, const std::filesystem::path& path);
+
+/// The root attribute `origin` of a data set that was imported.
+inline constexpr const char* imported_origin = "imported";
+
+/// {"file","bytes","xxh64"} of a file that may be larger than the memory; "file" is its name without folders. Throws
+/// DataError for one that cannot be read, Stopped after a signal.
+nlohmann::ordered_json fingerprint(const std::filesystem::path& path);
+
+/// What the names of imported flows on meshes begin with, where their equation's own follows: "cylinder_flow".
+inline constexpr std::string_view imported_flows = "meshgraphnets_";
 
 /// "PDEBench, layout tensor: a.hdf5", of the metadata of a data set; empty for one that was not imported.
 std::string imported_from(const nlohmann::ordered_json& metadata);

@@ -17,6 +17,8 @@
 #include "data/generate.hpp"
 #include "data/hdf5.hpp"
 #include "data/import.hpp"
+#include "data/trajectory_file.hpp"
+#include "data/verify_trajectories.hpp"
 #include "pde/problem.hpp"
 
 namespace opshap::data {
@@ -52,15 +54,16 @@ FieldBatch taken(const FieldBatch& fields, const std::vector<int>& points, const
 }  // namespace
 
 Dataset scattered(Dataset data, int points) {
-  const Domain grid = data.inputs.domain;
-  require(grid == data.targets.domain, "scattered data: pde=", data.pde, ", targets=", data.targets.domain.describe(),
-          " (the inputs are on ", grid.describe(), "). Use a data set with both on one grid.");
+  const Domain grid = data.inputs.domain();
+  require(grid == data.targets.domain(), "scattered data: pde=", data.pde,
+          ", targets=", data.targets.domain().describe(), " (the inputs are on ", grid.describe(),
+          "). Use a data set with both on one grid.");
   require(points >= 4 && points <= grid.points(), "scattered data: pde=", data.pde, ", points=", points,
           " (its grid has ", grid.points(), ", and a cloud needs 4). Give a number between.");
   const std::vector<int> drawn = drawn_points(grid, points);
   const Domain cloud = cloud_of(grid, drawn);
-  data.inputs = taken(data.inputs, drawn, cloud);
-  data.targets = taken(data.targets, drawn, cloud);
+  data.inputs = taken(data.inputs.batch(), drawn, cloud);
+  data.targets = taken(data.targets.batch(), drawn, cloud);
   data.resolutions = {points};
   std::ranges::fill(data.resolution_slot, std::uint8_t{0});
   data.content_hash += message(" at ", points, " scattered points");
@@ -280,7 +283,13 @@ std::vector<DataCheck> verify_dataset(const std::filesystem::path& path) try {
       {"file", broken.empty(),
        broken.empty() ? message(bytes.size(), " bytes match their checksum") : "the file " + broken}};
   if (!broken.empty()) return checks;
-  std::ranges::move(Verification(std::move(bytes), path.string()).checks(), std::back_inserter(checks));
+  const Json metadata = Json::parse(read_dataset_metadata(path));
+  if (metadata.at("schema_version") == TrajectoryTable::schema_version) {
+    const Hdf5Contents file(std::move(bytes), path.string());
+    std::ranges::move(trajectory_checks(file, metadata), std::back_inserter(checks));
+  } else {
+    std::ranges::move(Verification(std::move(bytes), path.string()).checks(), std::back_inserter(checks));
+  }
   return checks;
 } catch (const Json::exception& error) {
   throw DataError(

@@ -25,7 +25,7 @@ struct DataCheck {
 /// Re-reads a whole data set file and checks all that can be checked: seal, checksums, NaN and infinity, split, spaces
 /// and mean, the solver's invariants, the laws that tie each target to its input, and that five of its samples come out
 /// the same when they are made again. A set that was imported has no solver: its last check says so, in place of these
-/// three.
+/// three. A set of trajectories has trajectory_checks().
 ///
 /// When the seal is broken, the other checks are left out. Throws DataError for a file that is missing or not a data
 /// set.

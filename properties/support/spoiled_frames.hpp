@@ -9,6 +9,13 @@
 
 namespace opshap {
 
+/// The two frames of a peer that answers with the values 1 and 2.
+inline std::string whole_frames() {
+  const std::vector<double> two = {1, 2};
+  return peers::bytes_of({{"type", "hello"}, {"protocol", 1}, {"name", "puppet"}, {"needs", {"values"}}}) +
+         peers::bytes_of({{"type", "result"}, {"id", 1}}, peers::payload_of(two));
+}
+
 /// Frames that a peer may send, spoiled: bytes changed, left out, doubled, other numbers.
 inline std::string spoiled_frames(Rng& rng) {
   const std::vector<double> two = {1, 2};
