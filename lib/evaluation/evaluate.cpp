@@ -230,7 +230,7 @@ class Unit {
   }
 
   bool in_curve(const BudgetCurve& curve) const {
-    const std::vector<std::int64_t> test = evaluation_.data.indices(data::Split::test);
+    const std::vector<std::int64_t> test = evaluation_.data.explained(data::Split::test, evaluation_.settings.scenario);
     return std::find(test.begin(), test.end(), sample_) - test.begin() < curve.inputs;
   }
 
@@ -267,7 +267,7 @@ class Unit {
     if (reply.failure) row.scores = metrics::no_scores(message("DNF (", *reply.failure, "): ", reply.why), true);
     if (reply.attribution) add_values(row.method, row.explainer, row.budget, *reply.attribution);
     row.pde = evaluation_.data.pde;
-    row.shape = shape_of(scenario_.input.domain);
+    row.shape = shape_at(scenario_.input.domain, resolution_);
     row.players = players_;
     row.sample = sample_;
     row.reference = reference_.method;
@@ -295,7 +295,7 @@ class Unit {
                         .grand = attribution.grand,
                         .values = attribution.values,
                         .standard_errors = attribution.standard_errors.value_or(std::vector<double>{}),
-                        .shape = shape_of(scenario_.input.domain),
+                        .shape = shape_at(scenario_.input.domain, resolution_),
                         .explainer = explainer};
     attributions_ += runs::to_json_line(row) + '\n';
   }
@@ -314,10 +314,11 @@ class Unit {
 };
 
 std::vector<std::int64_t> test_inputs(const Evaluation& evaluation) {
-  std::vector<std::int64_t> samples = evaluation.data.indices(data::Split::test);
+  std::vector<std::int64_t> samples = evaluation.data.explained(data::Split::test, evaluation.settings.scenario);
   require(static_cast<std::int64_t>(samples.size()) >= evaluation.settings.inputs,
           "evaluation: inputs=", evaluation.settings.inputs, " (the data set has ", samples.size(),
-          " test samples). Lower it, or generate more.");
+          evaluation.data.node_types.empty() ? " test samples). Lower it, or generate more."
+                                             : " test flows that can be explained). Lower it, or generate more.");
   samples.resize(static_cast<std::size_t>(evaluation.settings.inputs));
   return samples;
 }
@@ -334,6 +335,13 @@ struct Described {
   std::string fields;
 };
 
+/// |prediction − solution| and |input − solution| in the explained channel at the explained point.
+std::pair<double, double> at_query(const Scenario& scenario, const FieldBatch& prediction, const FieldBatch& solution) {
+  const auto value = [&](const FieldBatch& field) { return scenario.readout.of(field.values, field.domain.points()); };
+  if (scenario.input.channels != solution.channels) return {0, 0};
+  return {std::abs(value(prediction) - value(solution)), std::abs(value(scenario.input) - value(solution))};
+}
+
 Described describe_backbone(const Evaluation& evaluation, const Resolution& resolution,
                             const std::vector<std::int64_t>& samples) {
   Described described{.errors = {.pde = evaluation.data.pde}, .fields = {}};
@@ -343,11 +351,16 @@ Described describe_backbone(const Evaluation& evaluation, const Resolution& reso
     const FieldBatch solution = served(evaluation, evaluation.data.targets.one(sample), resolution);
     const FieldBatch prediction = evaluation.backbone.apply(scenario.input);
     row.points = static_cast<int>(solution.domain.points());
-    row.shape = shape_of(solution.domain);
+    row.shape = shape_at(solution.domain, resolution);
     row.solution_norms.push_back(norm(solution.field(0)));
     row.relative_errors.push_back(
         relative(distance(prediction.field(0), solution.field(0)), row.solution_norms.back()));
-    if (!solution.domain.is_grid()) continue;  // the report draws fields on grids
+    if (const auto [error, change] = at_query(scenario, prediction, solution); evaluation.data.windows > 1) {
+      row.query_errors.push_back(error);
+      row.query_changes.push_back(change);
+    }
+    // The report draws fields on grids and triangles.
+    if (!solution.domain.is_grid() && !(resolution.is_own() && !solution.domain.as_mesh().cells.empty())) continue;
     runs::FieldsRow shown = runs::fields_row(scenario, solution, prediction);
     shown.pde = evaluation.data.pde;
     shown.sample = sample;
@@ -374,7 +387,7 @@ std::string games_lines(const Evaluation& evaluation, const std::vector<std::int
       row.active.push_back(active_players(scenarios.back()));
     }
     row.players = scenarios.front().partition.players;
-    row.shape = shape_of(scenarios.front().input.domain);
+    row.shape = shape_at(scenarios.front().input.domain, resolution);
     row.baseline_distances = baseline_distances(scenarios);
     for (std::size_t channel = 0; channel < row.baseline_distances.size() && !noted; ++channel) {
       if (row.baseline_distances[channel] <= runs::GamesRow::far_from_the_data || verbosity() == Verbosity::quiet)
@@ -392,7 +405,7 @@ std::string games_lines(const Evaluation& evaluation, const std::vector<std::int
 
 /// How far the explainers' answers depend on the grid, from what is stored. A mesh has no other grid beside it.
 std::string drift_lines(const Evaluation& evaluation, std::int64_t any_sample, const std::filesystem::path& run) {
-  if (!evaluation.data.inputs.domain.is_grid()) return {};
+  if (!evaluation.data.inputs.domain(0).is_grid()) return {};
   std::vector<ExplainedGrid> grids;
   for (const Resolution& resolution : evaluation.settings.resolutions) {
     const Scenario scenario = scenario_of(evaluation, resolution, any_sample);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ struct NetworkSpaces {
   int dimension = 1;
   int in_channels = 1;
   int out_channels = 1;
+  /// x0, x1, y0, y1 of what all meshes lie in; none for grids and for clouds in the unit square.
+  std::optional<std::array<double, 4>> box = {};
 };
 
 /// What a network computes with; fields are double on the outside.

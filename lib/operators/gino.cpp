@@ -20,7 +20,8 @@ using torch::Tensor;
 namespace {
 
 constexpr int latent_axes = 2, most_latent_points = 1024, most_nodes = 1 << 24;
-constexpr std::size_t kept_meshes = 8;
+/// Flows on meshes of their own have up to some hundred, each of which costs some milliseconds and about a megabyte.
+constexpr std::size_t kept_meshes = 256;
 const std::vector<std::string> transforms = {"linear", "nonlinear"};
 const std::vector<int> in_hidden = {80, 80, 80}, out_hidden = {512, 256};
 
@@ -61,8 +62,8 @@ void check_places(const std::vector<double>& places, const Domain& domain, const
             shown(order[i]), " (is in the place of point ", order[i - 1], "). Merge the two.");
 }
 
-std::array<double, 4> read_box(ConfigReader& reader) {
-  const std::string text = reader.json("mesh_box", "[0, 1, 0, 1]");
+std::array<double, 4> read_box(ConfigReader& reader, const std::array<double, 4>& usual) {
+  const std::string text = reader.json("mesh_box", nlohmann::ordered_json(usual).dump());
   const auto box = nlohmann::ordered_json::parse(text);
   const bool numbers = box.is_array() && box.size() == 4 &&
                        std::ranges::all_of(box, [](const auto& number) { return number.is_number(); });
@@ -82,7 +83,7 @@ void read_common(ConfigReader& reader, GinoConfig& config) {
   config.out_radius = reader.fraction("out_radius", config.out_radius, most_radius);
   config.fno_in_channels = reader.whole("fno_in_channels", config.fno_in_channels, {.least = 1, .most = most_channels});
   config.latent_shape = reader.per_axis("latent_shape", config.latent_shape, {.least = 2, .most = most_latent_points});
-  config.mesh_box = read_box(reader);
+  config.mesh_box = read_box(reader, config.mesh_box);
   reader.finish();
   if (config.n_modes.size() != latent_axes)
     reader.reject(message("modes for ", config.n_modes.size(), " axes"), "GINO has two axes here");
@@ -106,6 +107,7 @@ class GinoArchitecture final : public ArchitectureOf<Gino, GinoConfig> {
   GinoConfig fit(ConfigReader& reader, networks::NetworkSpaces spaces) const override {
     reader.require_keys({"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"});
     GinoConfig config;
+    if (spaces.box) config.mesh_box = *spaces.box;
     fit_sizes(reader, config, spaces, latent_axes, 2);
     read_common(reader, config);
     if (spaces.dimension != latent_axes)

@@ -37,7 +37,9 @@ std::string compare(const statistics::Quartiles& paper, const statistics::Quarti
 std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {
   const std::string& pde = scores.run().pde;
   std::set<Discretisation> grids(scores.discretisations().begin(), scores.discretisations().end());
-  const auto is_papers = [](const Discretisation& on) { return on.shape.empty() || on.every_point_plays(); };
+  const auto is_papers = [](const Discretisation& on) {
+    return on.shape.empty() || on.every_point_plays() || on.on_own_mesh();
+  };
   for (const PaperCell& cell : paper_quality()) {
     const auto same = [&](const Discretisation& on) { return on.players == cell.players && is_papers(on); };
     if (cell.pde == pde && std::ranges::none_of(grids, same)) grids.insert({.players = cell.players, .shape = {}});

@@ -39,10 +39,10 @@ std::vector<Drawing> drawings(const runs::FieldsRow& fields) {
 /// The drawings of one sample: all curves in one panel, or a heat map for each channel. `prefix` begins their titles.
 std::vector<std::string> draw_sample(const SheetSample& sample, std::size_t number, const std::string& prefix) {
   const runs::FieldsRow& fields = sample.fields;
-  require(fields.shape.size() == 1 || fields.shape.size() == 2, "data preview: dimension=", fields.shape.size(),
+  require(fields.axes() == 1 || fields.axes() == 2, "data preview: dimension=", fields.axes(),
           " (fields of one or two axes can be drawn). Draw slices of it.");
   const std::string id = fmt::format("sample-{}", number);
-  if (fields.shape.size() == 1) {
+  if (fields.axes() == 1) {
     std::vector<figures::Curve> curves;
     for (Drawing& drawing : drawings(fields)) {
       const std::string color = drawing.color == "#000000" ? "black" : drawing.color;
@@ -65,7 +65,7 @@ std::vector<std::string> draw_sample(const SheetSample& sample, std::size_t numb
 /// What the curves' colours mean; heat maps say it in their titles.
 std::vector<LegendEntry> sheet_legend(const DataSheet& sheet) {
   std::vector<LegendEntry> legend;
-  if (sheet.samples.empty() || sheet.samples.front().fields.shape.size() != 1) return legend;
+  if (sheet.samples.empty() || sheet.samples.front().fields.axes() != 1) return legend;
   for (const Drawing& drawing : drawings(sheet.samples.front().fields))
     legend.push_back({.label = drawing.name, .color = drawing.color, .dash = ""});
   return legend;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -73,17 +75,68 @@ std::string dots(const Mesh& mesh, const std::vector<double>& values) {
   return data;
 }
 
+/// Lines "x y" of segments, and between two of them an empty one.
+std::string segment(double x0, double y0, double x1, double y1) {
+  return fmt::format("{} {}\n{} {}\n\n", digits(x0), digits(y0), digits(x1), digits(y1));
+}
+
+/// The edges of a mesh that one triangle has: those of the domain and of bodies in it.
+std::string outline(const Mesh& mesh) {
+  std::map<std::pair<std::int64_t, std::int64_t>, int> triangles_at;
+  const auto each_edge = [&mesh](const auto& use) {
+    for (std::size_t first = 0; first < mesh.cells.size(); first += 3)
+      for (std::size_t corner = 0; corner < 3; ++corner)
+        use(std::minmax(mesh.cells[first + corner], mesh.cells[first + (corner + 1) % 3]));
+  };
+  each_edge([&](const auto& edge) { ++triangles_at[{edge.first, edge.second}]; });
+  std::string data;
+  for (const auto& [edge, count] : triangles_at)
+    if (count == 1)
+      data += segment(mesh.coordinate(edge.first, 0), mesh.coordinate(edge.first, 1), mesh.coordinate(edge.second, 0),
+                      mesh.coordinate(edge.second, 1));
+  return data;
+}
+
+/// Where players meet: in each triangle with two of them, from the middle of one of its mixed edges to that of the
+/// other; with three, to its centre.
+std::string borders(const Mesh& mesh, const std::vector<int>& player_of) {
+  std::string data;
+  for (std::size_t first = 0; first < mesh.cells.size(); first += 3) {
+    std::array<double, 2> centre{};
+    std::vector<std::array<double, 2>> middles;
+    for (std::size_t corner = 0; corner < 3; ++corner) {
+      const std::int64_t from = mesh.cells[first + corner], to = mesh.cells[first + (corner + 1) % 3];
+      for (int axis = 0; axis < 2; ++axis) centre[static_cast<std::size_t>(axis)] += mesh.coordinate(from, axis) / 3;
+      if (player_of[static_cast<std::size_t>(from)] == player_of[static_cast<std::size_t>(to)]) continue;
+      middles.push_back({(mesh.coordinate(from, 0) + mesh.coordinate(to, 0)) / 2,
+                         (mesh.coordinate(from, 1) + mesh.coordinate(to, 1)) / 2});
+    }
+    if (middles.size() == 2) data += segment(middles[0][0], middles[0][1], middles[1][0], middles[1][1]);
+    if (middles.size() == 3)
+      for (const auto& middle : middles) data += segment(middle[0], middle[1], centre[0], centre[1]);
+  }
+  return data;
+}
+
 /// A field on a mesh in the plane, in the colours of heat_map_panel(): each triangle has the mean of its corners, and a
-/// point cloud is drawn as dots. A ring marks the query point where there is one. `values` [points].
+/// point cloud is drawn as dots. Lines show the ends of the domain and, with `player_of`, where players meet. A ring
+/// marks the query point where there is one. `values` [points]. `scale` as heat_map_panel() has it.
 /// Cost: a polygon or a dot in the SVG for each triangle or point.
-Panel mesh_panel(const Mesh& mesh, Panel panel, const std::vector<double>& values, std::optional<std::int64_t> query) {
-  const bool cloud = mesh.cells.empty();
+Panel mesh_panel(const Mesh& mesh, Panel panel, const std::vector<double>& values, const std::vector<double>& query,
+                 const std::vector<int>& player_of, std::optional<double> scale = std::nullopt) {
+  const bool cloud = mesh.cells.empty(), blocks = !cloud && !player_of.empty();
+  const std::string ends = cloud ? "" : outline(mesh), between = blocks ? borders(mesh, player_of) : "";
   panel.script = fmt::format(
-      "{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}\n", signed_colours(largest_size(values)),
-      linear_axis("x", coordinates(mesh, 0)), linear_axis("y", coordinates(mesh, 1)),
-      query ? fmt::format("$query << EOD\n{}\nEOD\n", place(mesh, *query)) : "",
+      "{}{}{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}{}{}\n",
+      signed_colours(scale.value_or(largest_size(values))), linear_axis("x", coordinates(mesh, 0)),
+      linear_axis("y", coordinates(mesh, 1)),
+      query.empty() ? "" : fmt::format("$query << EOD\n{} {}\nEOD\n", digits(query[0]), digits(query[1])),
+      ends.empty() ? "" : "$ends << EOD\n" + ends + "EOD\n",
+      between.empty() ? "" : "$borders << EOD\n" + between + "EOD\n",
       cloud ? dots(mesh, values) : triangles(mesh, values),
-      cloud ? "points pt 7 ps 0.6 lc palette" : "filledcurves closed fc palette", query ? ring : "");
+      cloud ? "points pt 7 ps 0.6 lc palette" : "filledcurves closed fc palette",
+      between.empty() ? "" : ", $borders using 1:2 with lines lw 0.5 lc rgb '#9AA0A6'",
+      ends.empty() ? "" : ", $ends using 1:2 with lines lw 1.2 lc rgb '#1B1F24'", query.empty() ? "" : ring);
   return panel;
 }
 
@@ -106,6 +159,7 @@ Panel mesh_curve_panel(const Mesh& mesh, const Panel& panel, const std::vector<d
 }  // namespace
 
 std::vector<double> coordinates(const runs::FieldsRow& grid, int axis) {
+  if (grid.on_mesh()) return coordinates(grid.mesh(), axis);
   auto begin = grid.x.begin();
   for (int before = 0; before < axis; ++before) begin += grid.shape[static_cast<std::size_t>(before)];
   return {begin, begin + grid.shape[static_cast<std::size_t>(axis)]};
@@ -114,19 +168,21 @@ std::vector<double> coordinates(const runs::FieldsRow& grid, int axis) {
 std::vector<double> density(const runs::FieldsRow& grid, const std::vector<double>& values) {
   require<DataError>(static_cast<int>(values.size()) == grid.players(), "figures: values=", values.size(),
                      " (the stored field has ", grid.players(), " players). Run the evaluation again.");
-  const auto points = static_cast<std::size_t>(runs::points_of(grid.shape));
-  std::vector<double> share(values.size(), grid.player_of.empty() ? 1 : 0);
-  for (const int player : grid.player_of) ++share[static_cast<std::size_t>(player)];
-  std::vector<double> density;
-  for (std::size_t point = 0; point < points; ++point) {
-    const std::size_t player = grid.player_of.empty() ? point : static_cast<std::size_t>(grid.player_of[point]);
-    density.push_back(values[player] * static_cast<double>(points) / share[player]);
-  }
+  const auto points = static_cast<std::size_t>(grid.points());
+  const std::vector<double> volumes = grid.on_mesh() ? grid.mesh().volumes : std::vector<double>(points, 1);
+  const double whole = std::accumulate(volumes.begin(), volumes.end(), 0.0);
+  const auto player_of = [&grid](std::size_t point) {
+    return grid.player_of.empty() ? point : static_cast<std::size_t>(grid.player_of[point]);
+  };
+  std::vector<double> share(values.size(), 0), density;
+  for (std::size_t point = 0; point < points; ++point) share[player_of(point)] += volumes[point];
+  for (std::size_t point = 0; point < points; ++point)
+    density.push_back(values[player_of(point)] * whole / share[player_of(point)]);
   return density;
 }
 
 std::vector<double> channel(const runs::FieldsRow& grid, const std::vector<double>& values, int index) {
-  const auto points = static_cast<std::ptrdiff_t>(runs::points_of(grid.shape));
+  const auto points = static_cast<std::ptrdiff_t>(grid.points());
   return {values.begin() + index * points, values.begin() + (index + 1) * points};
 }
 
@@ -151,6 +207,7 @@ Panel curves_panel(const runs::FieldsRow& grid, Panel panel, const std::string& 
 
 Panel heat_map_panel(const runs::FieldsRow& grid, Panel panel, const std::vector<double>& values,
                      std::optional<double> scale) {
+  if (grid.on_mesh()) return mesh_panel(grid.mesh(), std::move(panel), values, grid.query, grid.player_of, scale);
   const std::vector<double> x = coordinates(grid, 0), y = coordinates(grid, 1);
   std::string data, query;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -183,6 +240,17 @@ std::optional<std::int64_t> query_of(const Scenario& scenario) {
   return scenario.readout.is_query() ? std::optional(scenario.readout.query().point) : std::nullopt;
 }
 
+std::vector<double> place_of_query(const Scenario& scenario) {
+  const auto query = query_of(scenario);
+  return query ? scenario.input.domain.position(*query) : std::vector<double>{};
+}
+
+/// The player of each point; none where every point plays.
+std::vector<int> owners(const Scenario& scenario) {
+  if (scenario.partition.players == scenario.input.domain.points()) return {};
+  return {scenario.partition.player_of.begin(), scenario.partition.player_of.end()};
+}
+
 /// A player's value over its volume, at each of its points.
 std::vector<double> density(const Scenario& scenario, const std::vector<double>& values) {
   std::vector<double> density;
@@ -198,7 +266,7 @@ Panel field_panel(const Scenario& scenario, const FieldBatch& output, const Pane
   const bool line = domain.dimension() == 1;
   if (!domain.is_grid()) {
     return line ? figures::mesh_curve_panel(domain.as_mesh(), panel, field, style, query_of(scenario))
-                : figures::mesh_panel(domain.as_mesh(), panel, field, query_of(scenario));
+                : figures::mesh_panel(domain.as_mesh(), panel, field, place_of_query(scenario), owners(scenario));
   }
   const runs::FieldsRow row = runs::fields_row(scenario, output, output);
   if (!line) return figures::heat_map_panel(row, panel, field);

@@ -14,11 +14,12 @@
 
 namespace opshap::reporting::figures {
 
-/// The coordinates of the points of a grid along one axis.
+/// The coordinates of the points of a grid along one axis, or of those of a mesh.
 std::vector<double> coordinates(const runs::FieldsRow& grid, int axis);
 
-/// The density of an attribution at each point of a grid: a player's value divided by its share of the volume. The
-/// points of a regular grid have equal volumes. [players] -> [points]. Throws DataError for another number of players.
+/// The density of an attribution at each point: a player's value divided by its share of the volume. The points of a
+/// regular grid have equal volumes, those of a mesh those of Mesh::of_cells(). [players] -> [points]. Throws DataError
+/// for another number of players.
 std::vector<double> density(const runs::FieldsRow& grid, const std::vector<double>& values);
 
 /// A channel of values that are stored channel after channel.
@@ -36,9 +37,10 @@ struct Curve {
 Panel curves_panel(const runs::FieldsRow& grid, Panel panel, const std::string& label,
                    const std::vector<Curve>& curves);
 
-/// The panel with a field on a 2D grid as a heat map: white at 0, blue below, red above, the same length of scale on
-/// both sides. A ring marks the query point. `scale` is the value of full colour; without it the largest size of a
-/// value. Cost: a rectangle in the SVG for each point.
+/// The panel with a field on a 2D grid, or on triangles, as a heat map: white at 0, blue below, red above, the same
+/// length of scale on both sides. A ring marks the query point. On triangles lines show the ends of the domain and
+/// where players meet. `scale` is the value of full colour; without it the largest size of a value. Cost: a rectangle
+/// in the SVG for each point, or a polygon for each triangle.
 Panel heat_map_panel(const runs::FieldsRow& grid, Panel panel, const std::vector<double>& values,
                      std::optional<double> scale = std::nullopt);
 

@@ -32,11 +32,11 @@ const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation&
 using Accepts = std::function<bool(const Discretisation&)>;
 
 /// Whether a grid of at most so many axes has stored fields of the input that stands for the others.
-Accepts has_fields(const Scoreboard& scores, std::size_t most_axes) {
+Accepts has_fields(const Scoreboard& scores, int most_axes) {
   return [&scores, most_axes](const Discretisation& on) {
     const auto typical = typical_input(scores, on);
     const runs::FieldsRow* fields = typical ? fields_of(scores, on, typical->sample) : nullptr;
-    return fields != nullptr && fields->shape.size() <= most_axes;
+    return fields != nullptr && fields->axes() <= most_axes;
   };
 }
 
@@ -159,7 +159,7 @@ std::vector<ShownGrid> grids_of(const Scoreboard& scores, const std::string& exp
   for (const Discretisation& on : scores.discretisations()) {
     if (runs::points_of(on.shape) > runs::points_of(finest.shape)) continue;
     auto shown = shown_grid(scores, explainer, sample, on);
-    if (!shown || shown->fields->shape.size() > 2) continue;
+    if (!shown || shown->fields->axes() > 2) continue;
     for (std::size_t i = 0; i < shown->explainer.size(); ++i)
       shown->difference.push_back(shown->explainer[i] - shown->reference[i]);
     grids.push_back(*std::move(shown));
@@ -176,7 +176,7 @@ std::string line(const std::string& color, const std::string& dash) {
 /// Heat maps of both and of their difference in one scale, or both as curves.
 void draw(Figure& figure, const ShownGrid& shown, std::int64_t sample, const MethodStyle& explainer) {
   const std::string on = runs::shape_in_words(shown.on.shape);
-  if (shown.fields->shape.size() == 1) {
+  if (shown.fields->axes() == 1) {
     figure.panels.push_back(
         curves_panel(*shown.fields,
                      {fmt::format("grids-{}", shown.on.players), fmt::format("n = {}, {}", on, shown.reference_kind),
@@ -289,10 +289,11 @@ Table numbers_of(const runs::FieldsRow& fields, const std::vector<ShownDensity>&
   const auto add = [&columns](const std::string& heading, const std::vector<double>& values) {
     columns.push_back({heading, [values](auto& point) { return digits(values[point]); }, true});
   };
-  std::vector<std::size_t> points(static_cast<std::size_t>(runs::points_of(fields.shape)));
+  std::vector<std::size_t> points(static_cast<std::size_t>(fields.points()));
   std::iota(points.begin(), points.end(), std::size_t{0});
+  for (int axis = 0; fields.on_mesh() && axis < 2; ++axis) add(axis == 0 ? "x" : "y", coordinates(fields, axis));
   std::size_t stride = points.size();
-  for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) {
+  for (std::size_t axis = 0; !fields.on_mesh() && axis < fields.shape.size(); ++axis) {
     const auto along = static_cast<std::size_t>(fields.shape[axis]);
     stride /= along;
     const auto place = [x = coordinates(fields, static_cast<int>(axis)), stride, along](auto& point) {
@@ -387,7 +388,7 @@ Figure grids(const Scoreboard& scores) {
     words += fmt::format("{}{} on {}", words.empty() ? "" : ", ", size > 0 ? show(apart / size) : "undefined",
                          runs::shape_in_words(shown.on.shape));
   }
-  if (grids.front().fields->shape.size() == 2) {
+  if (grids.front().fields->axes() == 2) {
     figure.legend.push_back({.label = "query point", .color = "#000000", .marker = 6, .line = false});
   } else {
     for (const MethodStyle& style : {explainer, reference_style()}) figure.legend.push_back(line_legend_of(style));
@@ -406,7 +407,7 @@ Figure example(const Scoreboard& scores) {
   const runs::FieldsRow& fields = *fields_of(scores, *on, typical.sample);
   const std::vector<ShownDensity> shown = attributions(scores, *on, fields);
   Figure figure{.title = title, .numbers = numbers_of(fields, shown)};
-  if (fields.shape.size() == 1) {
+  if (fields.axes() == 1) {
     draw_curves(figure, fields, shown);
   } else {
     draw_heat_maps(figure, fields, shown);

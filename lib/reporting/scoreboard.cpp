@@ -24,11 +24,13 @@ bool Discretisation::every_point_plays() const { return runs::points_of(shape) =
 
 std::string Discretisation::label() const {
   if (is_line() || shape.empty()) return std::to_string(players);
+  if (on_own_mesh()) return fmt::format("{} (blocks)", players);
   const std::string grid = runs::shape_in_words(shape);
   return every_point_plays() ? fmt::format("{} ({})", players, grid) : fmt::format("{} (of {} points)", players, grid);
 }
 
 std::string Discretisation::id() const {
+  if (on_own_mesh()) return fmt::format("{}-on-meshes", players);
   return is_line() ? std::to_string(players) : fmt::format("{}-of-{}", players, fmt::join(shape, "x"));
 }
 

@@ -26,10 +26,12 @@ struct Discretisation {
   static Discretisation line(int players) { return {.players = players, .shape = {players}}; }
   bool is_line() const { return *this == line(players); }
   bool every_point_plays() const;
+  /// Whether each input is on a mesh of its own, whose blocks play.
+  bool on_own_mesh() const { return runs::is_own(shape); }
 
-  /// "32" of a line, else "16 (4 × 4)" or "16 (of 8 × 8 points)".
+  /// "32" of a line, "64 (blocks)" on meshes, else "16 (4 × 4)" or "16 (of 8 × 8 points)".
   std::string label() const;
-  /// The same for the id of an element: "32", "16-of-4x4", "16-of-8x8".
+  /// The same for the id of an element: "32", "16-of-4x4", "16-of-8x8", "64-on-meshes".
   std::string id() const;
 
   auto operator<=>(const Discretisation&) const = default;

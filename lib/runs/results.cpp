@@ -72,6 +72,8 @@ void fields(Visitor& visit, Errors& row) {
   visit("points", row.points);
   visit("relative_errors", row.relative_errors);
   visit.optional("solution_norms", row.solution_norms);
+  visit.optional("query_errors", row.query_errors);
+  visit.optional("query_changes", row.query_changes);
 }
 
 template <typename Visitor, RowOf<TrainingRow> Training>
@@ -101,6 +103,7 @@ void fields(Visitor& visit, Fields& row) {
   visit.optional("query_channel", row.query_channel);
   visit.optional("target", row.target);
   visit.optional("player_of", row.player_of);
+  visit.optional("cells", row.cells);
 }
 
 template <typename Visitor, RowOf<DriftRow> Drift>
@@ -169,8 +172,10 @@ void fields(Visitor& visit, Row& row) {
 
 // What rows of before leave out is filled in, and what cannot be is refused.
 
-/// A field has a value at each point, and a player owns at least one of them.
+/// A field has a value at each point, and a player owns at least one of them. How many points a mesh of its own has is
+/// not said by its shape.
 void require_shape(const std::vector<int>& shape, int players) {
+  if (is_own(shape)) return;
   require<DataError>(std::all_of(shape.begin(), shape.end(), [](int points) { return points >= 1; }),
                      "shape=", shape_in_words(shape), " (an axis has at least one point)");
   require<DataError>(players >= 1 && points_of(shape) >= players, "shape=", shape_in_words(shape), " (has ",
@@ -200,11 +205,15 @@ void complete(ValuesRow& row) {
 void complete(OperatorRow& row) {
   if (row.shape.empty()) row.shape = {row.points};
   require_shape(row.shape, 1);
-  require<DataError>(points_of(row.shape) == row.points, "points=", row.points, " (the shape ",
+  require<DataError>(is_own(row.shape) || points_of(row.shape) == row.points, "points=", row.points, " (the shape ",
                      shape_in_words(row.shape), " has ", points_of(row.shape), ")");
   require<DataError>(row.solution_norms.empty() || row.solution_norms.size() == row.relative_errors.size(),
                      "solution_norms=", row.solution_norms.size(), " (there are ", row.relative_errors.size(),
                      " relative errors)");
+  for (const auto* of_query : {&row.query_errors, &row.query_changes})
+    require<DataError>(of_query->empty() || of_query->size() == row.relative_errors.size(),
+                       of_query == &row.query_errors ? "query_errors=" : "query_changes=", of_query->size(),
+                       " (there are ", row.relative_errors.size(), " relative errors)");
 }
 
 void name_channels(std::vector<std::string>& names, std::size_t channels) {
@@ -229,9 +238,17 @@ void complete(GamesRow& row) {
 void complete(FieldsRow& row) {
   if (row.shape.empty()) row.shape = {static_cast<int>(row.x.size())};
   require_shape(row.shape, 1);
-  const auto axes = row.shape.size();
-  const auto lines = static_cast<std::size_t>(std::accumulate(row.shape.begin(), row.shape.end(), 0));
-  const auto points = static_cast<std::size_t>(points_of(row.shape));
+  const auto axes = static_cast<std::size_t>(row.axes());
+  const auto points = static_cast<std::size_t>(row.points());
+  const auto lines =
+      row.on_mesh() ? 2 * points : static_cast<std::size_t>(std::accumulate(row.shape.begin(), row.shape.end(), 0));
+  require<DataError>(points > 0, "x=", row.x.size(), " coordinates (a field has a point at least)");
+  const auto is_there = [points](std::int64_t corner) {
+    return corner >= 0 && corner < static_cast<std::int64_t>(points);
+  };
+  require<DataError>(
+      row.on_mesh() == is_own(row.shape) && row.cells.size() % 3 == 0 && std::ranges::all_of(row.cells, is_there),
+      "cells=", row.cells.size(), " corners (no triangles of a mesh of ", points, " points)");
   name_channels(row.input_channels, row.input.size() / points);
   name_channels(row.output_channels, row.solution.size() / points);
   require<DataError>(row.x.size() == lines, "x=", row.x.size(), " coordinates (the axes of shape ",
@@ -304,14 +321,31 @@ std::vector<Row> read_rows(const std::filesystem::path& file) {
 
 }  // namespace
 
+std::int64_t FieldsRow::points() const {
+  return on_mesh() ? static_cast<std::int64_t>(x.size()) / 2 : points_of(shape);
+}
+
+Mesh FieldsRow::mesh() const {
+  const auto nodes = static_cast<std::size_t>(points());
+  std::vector<double> places;
+  for (std::size_t node = 0; node < nodes; ++node) places.insert(places.end(), {x[node], x[nodes + node]});
+  return Mesh::of_cells(2, std::move(places), cells);
+}
+
 int FieldsRow::players() const {
-  if (player_of.empty()) return static_cast<int>(points_of(shape));
+  if (player_of.empty()) return static_cast<int>(points());
   return 1 + *std::max_element(player_of.begin(), player_of.end());
 }
 
-std::vector<double> coordinates_of(const Domain& grid) {
+std::vector<double> coordinates_of(const Domain& domain) {
   std::vector<double> coordinates;
-  for (const Axis& axis : grid.axes()) {
+  if (!domain.is_grid()) {
+    for (int axis = 0; axis < domain.dimension(); ++axis)
+      for (std::int64_t point = 0; point < domain.points(); ++point)
+        coordinates.push_back(domain.as_mesh().coordinate(point, axis));
+    return coordinates;
+  }
+  for (const Axis& axis : domain.axes()) {
     for (int index = 0; index < axis.points; ++index) coordinates.push_back(axis.coordinate(index));
   }
   return coordinates;
@@ -323,13 +357,14 @@ FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const
                 .input = scenario.input.values,
                 .solution = solution.values,
                 .prediction = prediction.values,
-                .shape = domain.shape(),
+                .shape = domain.is_grid() ? domain.shape() : Resolution::own().numbers(),
                 .query_channel = scenario.readout.terms().front().query.channel};
   if (scenario.readout.is_query()) {
     row.query = domain.position(scenario.readout.query().point);
   } else {
     row.target = scenario.readout.describe();
   }
+  if (!domain.is_grid()) row.cells = domain.as_mesh().cells;
   if (scenario.partition.players != domain.points()) row.player_of = scenario.partition.player_of;
   return row;
 }
@@ -362,7 +397,10 @@ std::int64_t points_of(const std::vector<int>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
+bool is_own(const std::vector<int>& shape) { return Resolution(shape).is_own(); }
+
 std::string shape_in_words(const std::vector<int>& shape) {
+  if (is_own(shape)) return "its own mesh";
   std::string words;
   for (const int points : shape) words += message(words.empty() ? "" : " × ", points);
   return words;

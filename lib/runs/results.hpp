@@ -102,8 +102,11 @@ struct OperatorRow {
 
   /// Those that are defined, in order.
   std::vector<double> defined_errors() const;
-  std::vector<int> shape = {};              ///< points per axis; rows of before: {points}
+  std::vector<int> shape = {};              ///< points per axis; {0} for meshes of their own; rows of before: {points}
   std::vector<double> solution_norms = {};  ///< ‖solution‖₂, one per test input; rows of before: none
+  /// Of flows, whose input is the same quantity earlier: |prediction − solution| at the explained point, and
+  /// |input − solution| there, which is the error of who says that nothing changes. One per test input.
+  std::vector<double> query_errors = {}, query_changes = {};
 };
 
 /// What the games at one resolution are about (schema opshap.games/1). Rows of before have none.
@@ -149,14 +152,16 @@ struct DriftRow {
   std::vector<double> drifts;  ///< of each test input, evaluation::drift
 };
 
-/// One test input on its grid with its solution and the backbone's prediction (schema opshap.fields/1). Values are
-/// channel after channel, the last axis fastest.
+/// One test input on its grid, or on a mesh in the plane, with its solution and the backbone's prediction (schema
+/// opshap.fields/1). Values are channel after channel, the last axis fastest.
 struct FieldsRow {
   static constexpr std::string_view schema = "opshap.fields/1";
 
   std::string pde;
   std::int64_t sample = 0;
-  std::vector<double> x;                     ///< coordinates of the points of axis 0, then those of axis 1, …
+  /// Of a grid the coordinates along axis 0, then those along axis 1. Of a mesh those of all points along axis 0, then
+  /// along axis 1.
+  std::vector<double> x;
   std::vector<double> input;                 ///< [input channels, points]
   std::vector<double> solution, prediction;  ///< [output channels, points]
   std::vector<int> shape = {};               ///< points per axis; rows of before: {number of x}
@@ -165,15 +170,22 @@ struct FieldsRow {
   int query_channel = 0;           ///< the output channel whose value is explained
   std::optional<std::string> target = {};  ///< Readout::describe() of one that is no query; then there is no query
   std::vector<int> player_of = {};         ///< [points]; []: each point is its own player
+  std::vector<std::int64_t> cells = {};    ///< [triangles, 3] of a mesh; [] of a grid
 
   int players() const;
+  bool on_mesh() const { return !cells.empty(); }
+  std::int64_t points() const;
+  /// 1 for a line, 2 for the plane.
+  int axes() const { return on_mesh() ? 2 : static_cast<int>(shape.size()); }
+  /// What it is on. Throws InvalidArgument for cells that are no mesh, and for a grid.
+  Mesh mesh() const;
 };
 
-/// FieldsRow::x of a grid.
-std::vector<double> coordinates_of(const Domain& grid);
+/// FieldsRow::x of a grid or mesh.
+std::vector<double> coordinates_of(const Domain& domain);
 
-/// The row of a scenario: its field on its grid, who plays, and what is explained. The caller names pde, sample and
-/// channels.
+/// The row of a scenario: its field on its grid or triangles, who plays, and what is explained. The caller names pde,
+/// sample and channels.
 FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const FieldBatch& prediction);
 
 struct Results {
@@ -186,9 +198,11 @@ struct Results {
   std::vector<GamesRow> games = {};
 };
 
-/// The number of points of a grid with this shape.
+/// The number of points of a grid with this shape; 0 for meshes of their own.
 std::int64_t points_of(const std::vector<int>& shape);
-/// "32" or "8 × 8".
+/// Whether a shape is that of meshes of their own, Resolution::own().
+bool is_own(const std::vector<int>& shape);
+/// "32", "8 × 8" or "its own mesh".
 std::string shape_in_words(const std::vector<int>& shape);
 
 /// One line of JSON without the newline, of any type of row. Throws NumericalError for a number that is not finite

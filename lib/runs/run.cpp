@@ -33,12 +33,16 @@ std::vector<std::pair<std::string, std::string>> pairs_in_words(const json_row::
   return pairs;
 }
 
-/// A list of n or [nx, ny]; none where the settings do not have it.
+/// A list of n, [nx, ny] or "own"; none where the settings do not have it.
 std::vector<Resolution> resolutions_of(const Json& settings, const char* key) {
   std::vector<Json> entries;
   json_row::Reader(settings).optional(key, entries);
   std::vector<Resolution> found;
   for (const Json& entry : entries) {
+    if (entry == "own") {
+      found.push_back(Resolution::own());
+      continue;
+    }
     std::vector<int> shape;
     const Json row = {{key, entry.is_array() ? entry : Json::array({entry})}};
     const json_row::Reader reader(row);

@@ -14,7 +14,7 @@
 
 namespace opshap::training {
 
-SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, const ResolutionGroup& group,
+SampleGames::SampleGames(const Operator& backbone, const data::SampleFields& fields, const ResolutionGroup& group,
                          const ScenarioRule& rule, std::vector<std::int64_t> queries)
     : backbone_(backbone), fields_(fields), group_(group), rule_(rule), queries_(std::move(queries)) {
   if (group.samples.empty()) return;
@@ -35,7 +35,7 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
     return;
   }
   // All inputs go to the operator in one batch. So do the baselines, unless they are all the same.
-  FieldBatch inputs = FieldBatch::zeros(domain_, 0, fields.channels), baselines = first.baseline;
+  FieldBatch inputs = FieldBatch::zeros(domain_, 0, fields.channels()), baselines = first.baseline;
   const auto append = [](FieldBatch& to, const FieldBatch& one) {
     to.values.insert(to.values.end(), one.values.begin(), one.values.end());
     ++to.batch;
@@ -114,7 +114,7 @@ torch::Tensor SampleGames::coalition_gains(const std::vector<std::int64_t>& memb
   return gains;
 }
 
-std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
+std::vector<torch::Tensor> at_resolutions(const data::SampleFields& fields, const std::vector<ResolutionGroup>& groups,
                                           const torch::TensorOptions& options,
                                           const std::vector<std::vector<std::int64_t>>& queries) {
   std::vector<torch::Tensor> tensors;

@@ -30,7 +30,7 @@ struct PlayerVolumes {
 
 PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, torch::Dtype dtype);
 
-/// The games of the samples of one resolution: each sample is a scenario under one rule, and all have the same players.
+/// The games of the samples of one group: each sample is a scenario under one rule, and all have the same players.
 ///
 /// Refers to the operator and to the fields. Members are positions in the group. Cost: one evaluation for each v(N) and
 /// for each distinct baseline, at construction.
@@ -38,8 +38,10 @@ class SampleGames {
  public:
   /// `fields` are those of the whole data set. `queries` has the explained point of each member; without them it is the
   /// rule's. Throws as make_scenario() for a rule that does not fit the fields.
-  SampleGames(const Operator& backbone, const FieldBatch& fields, const ResolutionGroup& group,
+  SampleGames(const Operator& backbone, const data::SampleFields& fields, const ResolutionGroup& group,
               const ScenarioRule& rule, std::vector<std::int64_t> queries = {});
+  SampleGames(const Operator&, data::SampleFields&&, const ResolutionGroup&, const ScenarioRule&,
+              std::vector<std::int64_t> = {}) = delete;
 
   /// Whether a coalition engine computes; then every thread takes members of its own.
   bool has_engine() const { return has_engine_; }
@@ -68,7 +70,7 @@ class SampleGames {
 
  private:
   const Operator& backbone_;
-  const FieldBatch& fields_;
+  const data::SampleFields& fields_;
   ResolutionGroup group_;
   ScenarioRule rule_;
   std::vector<std::int64_t> queries_;
@@ -80,10 +82,10 @@ class SampleGames {
   std::vector<double> empty_, grand_;  ///< of each member
 };
 
-/// The samples of each group at its resolution: one tensor [points, samples, C] per group, undefined for an empty
-/// group. Groups with `queries`, one for each sample, get their coordinates as further channels
+/// The samples of each group on its domain, at its resolution: one tensor [points, samples, C] per group, undefined for
+/// an empty group. Groups with `queries`, one for each sample, get their coordinates as further channels
 /// (explainers::with_query).
-std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
+std::vector<torch::Tensor> at_resolutions(const data::SampleFields& fields, const std::vector<ResolutionGroup>& groups,
                                           const torch::TensorOptions& options,
                                           const std::vector<std::vector<std::int64_t>>& queries = {});
 

@@ -52,10 +52,13 @@ std::uint32_t checksum(const std::vector<Number>& numbers) {
   return crc32c(std::as_bytes(std::span(numbers)));
 }
 
-networks::NetworkConfig config_for(const networks::NetworkSettings& settings, const FieldBatch& inputs,
+networks::NetworkConfig config_for(const networks::NetworkSettings& settings, const data::Dataset& data,
                                    int out_channels) {
-  return operators::fitted(
-      settings, {.dimension = inputs.domain.dimension(), .in_channels = inputs.channels, .out_channels = out_channels});
+  const data::SampleFields& inputs = data.inputs;
+  networks::NetworkSpaces spaces{
+      .dimension = inputs.dimension(), .in_channels = inputs.channels(), .out_channels = out_channels};
+  if (!data.node_types.empty()) spaces.box = inputs.box();
+  return operators::fitted(settings, spaces);
 }
 
 /// Whether a grid has points on the ends of an axis, whose cells are cut off there.
@@ -85,8 +88,8 @@ void require_base_settings(const ExplainerBase& base) {
 }
 
 /// The recipe's own model, or the density network that its settings ask for.
-networks::NetworkSettings explainer_settings(const networks::ExplainerRecipe& asked, const FieldBatch& inputs) {
-  const networks::ExplainerRecipe recipe = settled(asked, inputs.domain);
+networks::NetworkSettings explainer_settings(const networks::ExplainerRecipe& asked, const data::SampleFields& inputs) {
+  const networks::ExplainerRecipe recipe = settled(asked, inputs.domain(0));
   require_base_settings(recipe.base);
   auto network = ordered_json::parse(recipe.model.json);
   if (recipe.padding) network["padding"] = *recipe.padding;
@@ -95,8 +98,8 @@ networks::NetworkSettings explainer_settings(const networks::ExplainerRecipe& as
   if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query &&
       recipe.fine_from == paper.fine_from && recipe.cells == paper.cells && !recipe.base.any())
     return {.model = recipe.model.model, .json = network.dump()};
-  require(recipe.coordinates != "query_angle" || inputs.domain.periodic(),
-          "explainer: coordinates=query_angle (the domain is ", inputs.domain.describe(),
+  require(recipe.coordinates != "query_angle" || inputs.domain(0).periodic(),
+          "explainer: coordinates=query_angle (the domain is ", inputs.domain(0).describe(),
           "; an angle to the query needs periodic axes). Use query_offset.");
   network["model"] = recipe.model.model;
   if (recipe.base.any()) {
@@ -127,11 +130,11 @@ networks::NetworkSettings explainer_settings(const networks::ExplainerRecipe& as
 }  // namespace
 
 networks::NetworkConfig backbone_config(const networks::BackboneRecipe& recipe, const data::Dataset& data) {
-  return config_for(recipe.model, data.inputs, data.targets.channels);
+  return config_for(recipe.model, data, data.targets.channels());
 }
 
 networks::NetworkConfig explainer_config(const networks::ExplainerRecipe& recipe, const data::Dataset& data) {
-  return config_for(explainer_settings(recipe, data.inputs), data.inputs, 1);
+  return config_for(explainer_settings(recipe, data.inputs), data, 1);
 }
 
 void require_recipes(const networks::BackboneRecipe& backbone, const networks::ExplainerRecipe& explainer,
@@ -206,8 +209,8 @@ struct Served {
 
 networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe, const data::Dataset& data,
                                          std::uint64_t seed, const std::filesystem::path& folder) {
-  require(data.inputs.domain == data.targets.domain, "backbone: targets=", data.targets.domain.describe(),
-          " (the inputs are on ", data.inputs.domain.describe(), "). Use a data set with both on one domain.");
+  require(data.inputs.has_domains_of(data.targets), "backbone: targets=", data.targets.domain(0).describe(),
+          " (the inputs are on ", data.inputs.domain(0).describe(), "). Use a data set with both on one domain.");
   const std::string identity = training_identity(recipe, data, seed);
   networks::TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
@@ -215,7 +218,7 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   const Served train(recipe, data, data::Split::train), validation(recipe, data, data::Split::validation);
   const std::vector<Batch> validation_batches = ordered_batches(validation.groups, recipe.batch);
   const auto network = operators::make_network(backbone_config(recipe, data), torch::kFloat32);
-  if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
+  if (data.inputs.domain(0).is_grid()) network->set_native_domain(data.inputs.domain());
   operators::initialise(*network, seed);
   network->set_trained_for(facts_of(data));
   const Ranks& ranks = Ranks::all();
@@ -224,7 +227,8 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   const auto loss_of = [&](const auto& evaluate, const Served& from, const Batch& batch) {
     const Batch some = ranks.share(batch);
     if (some.members.empty()) return 0.0;
-    const Domain domain = at_resolution(data.inputs.domain, from.groups[some.group].resolution);
+    const ResolutionGroup& group = from.groups[some.group];
+    const Domain domain = at_resolution(data.inputs.domain(group.domain), group.resolution);
     const torch::Tensor inputs = select(from.inputs, some), targets = select(from.targets, some);
     const double numbers =
         static_cast<double>(targets.numel() / targets.size(1)) * static_cast<double>(batch.members.size());
@@ -260,12 +264,13 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
 namespace {
 
 /// The explained point of each member of each group, at random; nothing unless the recipe asks for any query.
-std::vector<std::vector<std::int64_t>> queries_of(const networks::ExplainerRecipe& recipe, const FieldBatch& fields,
+std::vector<std::vector<std::int64_t>> queries_of(const networks::ExplainerRecipe& recipe,
+                                                  const data::SampleFields& fields,
                                                   const std::vector<ResolutionGroup>& groups, std::uint64_t seed) {
   const Rng rng(seed, "explainer queries");
   std::vector<std::vector<std::int64_t>> queries(groups.size());
   for (std::size_t group = 0; recipe.any_query && group < groups.size(); ++group) {
-    const std::int64_t points = at_resolution(fields.domain, groups[group].resolution).points();
+    const std::int64_t points = at_resolution(fields.domain(groups[group].domain), groups[group].resolution).points();
     for (const std::int64_t sample : groups[group].samples)
       queries[group].push_back(static_cast<std::int64_t>(
           rng.stream(0, static_cast<std::uint64_t>(sample)).below(static_cast<std::uint64_t>(points))));
@@ -308,13 +313,14 @@ struct Material {
     for (const SampleGames& of_group : games) sum += of_group.evaluations();
     return sum;
   }
-  /// What labels of all samples cost.
-  std::int64_t evaluations(const Target& target, Target::Use use) const {
+  /// What labels of all samples cost, or of those that an epoch shows.
+  std::int64_t evaluations(const Target& target, Target::Use use, bool of_an_epoch = false) const {
     std::int64_t sum = 0;
-    for (std::size_t group = 0; group < groups.size(); ++group)
-      if (!groups[group].samples.empty())
-        sum +=
-            static_cast<std::int64_t>(groups[group].samples.size()) * target.evaluations(use, games[group].players());
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      const auto samples = static_cast<std::int64_t>(groups[group].samples.size());
+      if (samples > 0)
+        sum += samples / (of_an_epoch ? groups[group].windows : 1) * target.evaluations(use, games[group].players());
+    }
     return sum;
   }
 };
@@ -368,10 +374,10 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
                                           const data::Dataset& data, std::uint64_t seed,
                                           const std::filesystem::path& folder, const std::vector<int>& snapshots) {
   const auto start = std::chrono::steady_clock::now();
-  require(backbone.dimension() == data.inputs.domain.dimension() && backbone.input_channels() == data.inputs.channels,
+  require(backbone.dimension() == data.inputs.dimension() && backbone.input_channels() == data.inputs.channels(),
           "explainer: operator=", backbone.describe(), " (takes ", backbone.input_channels(), " channels on ",
-          backbone.dimension(), " axes; the data set has ", data.inputs.channels, " on ",
-          data.inputs.domain.dimension(), "). Give the operator that was trained on this data.");
+          backbone.dimension(), " axes; the data set has ", data.inputs.channels(), " on ",
+          data.inputs.dimension(), "). Give the operator that was trained on this data.");
   networks::ExplainerRecipe recipe = asked;
   recipe.scenario = data::rule_for(asked.scenario, data);
   require_base(recipe.base, backbone);
@@ -384,7 +390,7 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   Material train(recipe, backbone, data, data::Split::train, seed);
   const Material validation(recipe, backbone, data, data::Split::validation, seed);
   const auto network = operators::make_network(explainer_config(recipe, data), torch::kFloat32);
-  if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
+  if (data.inputs.domain(0).is_grid()) network->set_native_domain(data.inputs.domain());
   operators::initialise(*network, seed + 1);  // not the backbone's own initial weights
   TrainedFor facts = trained_for(backbone, recipe.scenario);
   if (recipe.any_query) facts["query"] = "any";
@@ -430,7 +436,8 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
                     .weight_decay = recipe.weight_decay,
                     .clipping = recipe.clipping,
                     .averaging = recipe.averaging,
-                    .evaluations_per_epoch = target->once() ? 0 : train.evaluations(*target, Target::Use::training),
+                    .evaluations_per_epoch =
+                        target->once() ? 0 : train.evaluations(*target, Target::Use::training, /*of_an_epoch=*/true),
                     .evaluations_once = train.evaluations() + validation.evaluations() + once,
                     .seconds_once = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
                     .snapshots = snapshots};
