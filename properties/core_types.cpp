@@ -86,7 +86,27 @@ TEST(Rng, MomentsOfUniformAndNormalNumbers) {
   EXPECT_NEAR(1, normal_squares / draws, five_sigma * std::sqrt(2.0));
 }
 
-TEST(Checksum, Crc32cHasItsKnownAnswer) { EXPECT_EQ(0xe3069283u, crc32c("123456789")); }
+// The instruction and the tables take eight bytes at a time from where the bytes begin, so all lengths and alignments
+// are tried. Vectors of zeros and of ones: RFC 3720, B.4.
+TEST(Checksum, Crc32cHasItsKnownAnswersWithTheInstructionAndWithout) {
+  const auto by_tables = [](std::string_view text) { return crc32c_by_tables(std::as_bytes(std::span(text))); };
+  for (const auto& [text, sum] : {std::pair(std::string("123456789"), 0xe3069283u),
+                                  {std::string(), 0u},
+                                  {std::string(32, '\0'), 0x8a9136aau},
+                                  {std::string(32, '\xff'), 0x62a8ab43u}}) {
+    EXPECT_EQ(sum, crc32c(text));
+    EXPECT_EQ(sum, by_tables(text));
+  }
+  Rng rng(test_seed());
+  std::string bytes(300, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(rng.below(256));
+  for (std::size_t start = 0; start < 9; ++start) {
+    for (std::size_t size = 0; start + size <= bytes.size(); ++size) {
+      const std::string_view part = std::string_view(bytes).substr(start, size);
+      ASSERT_EQ(crc32c(part), by_tables(part)) << start << ", " << size << "; " << replay();
+    }
+  }
+}
 
 TEST(Coalitions, KeepTheBitsBeyondTheLastPlayerZero) {
   for (const int players : {1, 2, 63, 64, 65, 128, 1000}) {

@@ -135,12 +135,12 @@ TEST_F(DatasetImport, EveryValueOfEveryLayoutIsWhereTheFileHasIt) {
     import(layout);
     const data::Dataset set = imported();
     EXPECT_EQ("pdebench_" + layout.name, set.pde);
-    EXPECT_EQ(layout.domain, set.inputs.domain) << set.inputs.domain.describe();
-    EXPECT_EQ(layout.domain, set.targets.domain);
+    EXPECT_EQ(layout.domain, set.inputs.domain()) << set.inputs.domain().describe();
+    EXPECT_EQ(layout.domain, set.targets.domain());
     EXPECT_EQ(6, set.samples());
     // Darcy's coefficient is at place 0 of the generator's times, its solution at place 1.
-    expect_fields(set.inputs, 0, layout);
-    expect_fields(set.targets, layout.target_time, layout);
+    expect_fields(set.inputs.batch(), 0, layout);
+    expect_fields(set.targets.batch(), layout.target_time, layout);
     std::filesystem::remove(set_);
   }
 }
@@ -176,7 +176,7 @@ TEST_F(DatasetImport, CountsAndResolutionsAreThoseAskedFor) {
   EXPECT_EQ((std::vector<Resolution>{4, 8}), set.resolutions);
   EXPECT_EQ((std::vector<std::int64_t>{2, 3}), set.indices(data::Split::validation));
   EXPECT_EQ((std::vector<std::int64_t>{4}), set.indices(data::Split::test));
-  expect_fields(set.targets, 1, layouts()[0]);
+  expect_fields(set.targets.batch(), 1, layouts()[0]);
   const data::Dataset served = data::served_at(set, {2, 4, 16});
   EXPECT_EQ((std::vector<std::uint8_t>{0, 1, 2, 0, 1}), served.resolution_slot);
   EXPECT_EQ(set.content_hash, served.content_hash);
@@ -293,13 +293,13 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
     output(pair(made.inputs, made.targets, " --name waves" + made.options));
     const data::Dataset set = imported();
     EXPECT_EQ("npy_waves", set.pde);
-    EXPECT_EQ(made.domain, set.inputs.domain) << set.inputs.domain.describe();
-    EXPECT_EQ(made.in, set.inputs.channels);
-    EXPECT_EQ(made.out, set.targets.channels);
-    for (std::size_t i = 0; i < set.inputs.values.size(); ++i)
-      ASSERT_EQ(static_cast<double>(i) / 8, set.inputs.values[i]);
-    for (std::size_t i = 0; i < set.targets.values.size(); ++i)
-      ASSERT_EQ(1000 + static_cast<double>(i) / 8, set.targets.values[i]);
+    EXPECT_EQ(made.domain, set.inputs.domain()) << set.inputs.domain().describe();
+    EXPECT_EQ(made.in, set.inputs.channels());
+    EXPECT_EQ(made.out, set.targets.channels());
+    for (std::size_t i = 0; i < set.inputs.batch().values.size(); ++i)
+      ASSERT_EQ(static_cast<double>(i) / 8, set.inputs.batch().values[i]);
+    for (std::size_t i = 0; i < set.targets.batch().values.size(); ++i)
+      ASSERT_EQ(1000 + static_cast<double>(i) / 8, set.targets.batch().values[i]);
     expect_good(set_);
     EXPECT_TRUE(has(output("data info " + set_), "imported     from npy, layout a pair of arrays: u.npy, v.npy"));
     std::filesystem::remove(set_);
@@ -345,12 +345,12 @@ TEST_F(DatasetImport, FieldsAreInterpolatedWhereItIsAskedForAndTheSetSaysSo) {
   const std::string outcome = output(start + set_ + " --interpolate 33");
   EXPECT_TRUE(has(outcome, {"33 points on [0, 1], with both ends", "The fields are interpolated from a grid 21"}));
   const data::Dataset set = imported();
-  EXPECT_EQ(Domain::grid({Axis::closed(33)}), set.targets.domain);
+  EXPECT_EQ(Domain::grid({Axis::closed(33)}), set.targets.domain());
   EXPECT_EQ((std::vector<Resolution>{17, 33}), set.resolutions);
   // A square is a cubic: what is left is the rounding of stored numbers of at most 1 to float32, and that of the input
   // times weights that add up to 1.25 in absolute value between four points, and 1.63 beside an end.
   for (int i = 0; i < 33; ++i)
-    EXPECT_NEAR(std::pow(i / 32.0, 2), set.targets.values[static_cast<std::size_t>(i)], 3 * std::pow(2.0, -25));
+    EXPECT_NEAR(std::pow(i / 32.0, 2), set.targets.batch().values[static_cast<std::size_t>(i)], 3 * std::pow(2.0, -25));
   expect_refusal(start + path("other.h5") + " --interpolate 1", 2, "--interpolate=1 (an axis has 2 points or more)");
   expect_refusal(start + path("other.h5") + " --interpolate 8x9", 2, "points=8x9 (the grid has 1 axis)");
 }
@@ -391,7 +391,7 @@ TEST_F(DatasetImport, CoordinatesFromEndToEndAreNodes) {
                                                 "{}"));
   done(command(path("nodes.h5")));
   const data::Dataset set = imported();
-  EXPECT_EQ(Domain::grid({Axis::closed(21), Axis::closed(21)}), set.inputs.domain) << set.inputs.domain.describe();
+  EXPECT_EQ(Domain::grid({Axis::closed(21), Axis::closed(21)}), set.inputs.domain()) << set.inputs.domain().describe();
   EXPECT_EQ((std::vector<Resolution>{6, 11, 21}), set.resolutions);
 }
 

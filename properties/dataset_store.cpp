@@ -24,6 +24,7 @@
 #include "data/hdf5.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
+#include "support/opened_dataset.hpp"
 #include "support/run_folder.hpp"
 #include "support/text.hpp"
 
@@ -71,45 +72,6 @@ class DatasetStore : public RunFolder {
   }
 };
 
-/// A file's columns and metadata, to be changed and sealed again: damage that only the inner checks can find.
-struct Opened {
-  std::vector<data::Column> columns;
-  std::string metadata;
-
-  explicit Opened(const fs::path& path) {
-    const data::Hdf5Contents contents(read_file(path), path.string());
-    for (const std::string& name : contents.columns()) columns.push_back(contents.column(name));
-    metadata = contents.metadata();
-  }
-  template <typename T>
-  std::vector<T>& values(const std::string& name) {
-    for (data::Column& column : columns)
-      if (column.name == name) return std::get<std::vector<T>>(column.values);
-    throw std::logic_error(name);
-  }
-  void describe(const std::function<void(nlohmann::ordered_json&)>& change) {
-    auto json = nlohmann::ordered_json::parse(metadata);
-    change(json);
-    metadata = json.dump();
-  }
-  void write(const fs::path& path) const { write_file(path, data::hdf5_bytes(columns, metadata)); }
-};
-
-/// A file beside a good one that is its copy but for a damage, or for one to its description.
-fs::path spoiled(const fs::path& good, const std::function<void(Opened&)>& damage) {
-  Opened set(good);
-  damage(set);
-  set.write(good.parent_path() / "bad.h5");
-  return good.parent_path() / "bad.h5";
-}
-
-std::string failed(const fs::path& path) {
-  std::string names;
-  for (const data::DataCheck& check : data::verify_dataset(path))
-    if (!check.passed) names += (names.empty() ? "" : " ") + check.name;
-  return names;
-}
-
 TEST_F(DatasetStore, TheFileIsTheSameForEveryNumberOfThreads) {
   set_threads(1);
   const std::string one = bytes_of(quick(130), "one.h5");
@@ -145,7 +107,8 @@ TEST_F(DatasetStore, SamplesOfASmallerSetAreTheFirstOfALargerOne) {
   data::generate(quick(6), file("small.h5"));
   data::generate(quick(20), file("large.h5"));
   const data::Dataset small = data::read_dataset(file("small.h5")), large = data::read_dataset(file("large.h5"));
-  EXPECT_TRUE(std::equal(small.targets.values.begin(), small.targets.values.end(), large.targets.values.begin()));
+  EXPECT_TRUE(std::equal(small.targets.batch().values.begin(), small.targets.batch().values.end(),
+                         large.targets.batch().values.begin()));
 }
 
 TEST_F(DatasetStore, IsSplitInOrderAndServedAtResolutionsInTurn) {
@@ -406,8 +369,8 @@ TEST_F(DatasetStore, ASetHasTheSpacesThatItsFileNames) {
   });
   other.write(file("other.h5"));
   const data::Dataset set = data::read_dataset(file("other.h5"));
-  EXPECT_EQ(Domain::grid({Axis::cells(1024, 2, -1)}), set.inputs.domain);
-  EXPECT_EQ(Domain::unit({1024}), set.targets.domain);
+  EXPECT_EQ(Domain::grid({Axis::cells(1024, 2, -1)}), set.inputs.domain());
+  EXPECT_EQ(Domain::unit({1024}), set.targets.domain());
   EXPECT_EQ((std::vector<pde::Channel>{{"u", "1"}}), set.input_channels);
   EXPECT_EQ((std::vector<pde::Channel>{{"height", "m"}}), set.target_channels);
   EXPECT_EQ(std::vector<double>{0.25}, set.input_mean);
@@ -427,7 +390,7 @@ TEST_F(DatasetStore, AFileWithoutSpacesHasThoseOfItsProblem) {
   });
   old.write(file("old.h5"));
   const data::Dataset before = data::read_dataset(file("old.h5")), now = data::read_dataset(file("new.h5"));
-  EXPECT_EQ(now.inputs.domain, before.inputs.domain);
+  EXPECT_EQ(now.inputs.domain(), before.inputs.domain());
   EXPECT_EQ(now.input_channels, before.input_channels);
   EXPECT_EQ(now.target_channels, before.target_channels);
   EXPECT_EQ(now.input_mean, before.input_mean);

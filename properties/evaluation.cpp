@@ -64,7 +64,7 @@ data::Dataset small_data() {
   data.content_hash = "0";
   Rng rng(3, "evaluation test");
   data.inputs = random_field(Domain::unit({32}), 1, rng, 4);
-  data.targets = WeightedMeanOperator(0.5).apply(data.inputs);
+  data.targets = WeightedMeanOperator(0.5).apply(data.inputs.batch());
   data.split = {data::Split::train, data::Split::validation, data::Split::test, data::Split::test};
   data.resolution_slot = {0, 1, 0, 1};
   return data;

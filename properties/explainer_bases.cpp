@@ -314,8 +314,9 @@ data::Dataset ring_data(int train, int validation) {
   data.inputs = FieldBatch::zeros(Domain::unit({16}), 0, 1);
   for (int sample = 0; sample < train + validation; ++sample) {
     const Scenario scenario = scenario_on_ring(16, 0, static_cast<std::uint32_t>(1 + sample));
-    data.inputs.values.insert(data.inputs.values.end(), scenario.input.values.begin(), scenario.input.values.end());
-    ++data.inputs.batch;
+    data.inputs.batch().values.insert(data.inputs.batch().values.end(), scenario.input.values.begin(),
+                                      scenario.input.values.end());
+    ++data.inputs.batch().batch;
     data.split.push_back(sample < train ? data::Split::train : data::Split::validation);
     data.resolution_slot.push_back(0);
   }

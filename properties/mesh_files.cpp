@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -188,12 +189,12 @@ data::Dataset numbered(int samples) {
   data::Dataset data;
   data.pde = data.content_hash = "numbered";
   data.inputs = FieldBatch::zeros(Domain::unit({side, side}), samples, 2);
-  data.targets = FieldBatch::zeros(data.inputs.domain, samples, 1);
+  data.targets = FieldBatch::zeros(data.inputs.domain(), samples, 1);
   data.resolutions = {4, 8};
   for (int sample = 0; sample < samples; ++sample) {
-    const auto points = static_cast<std::size_t>(data.inputs.domain.points());
+    const auto points = static_cast<std::size_t>(data.inputs.domain().points());
     for (std::size_t point = 0; point < points; ++point) {
-      const std::vector<double> at = data.inputs.domain.position(static_cast<std::int64_t>(point));
+      const std::vector<double> at = data.inputs.domain().position(static_cast<std::int64_t>(point));
       data.inputs.field(sample)[point] = 100 * sample + at[0] + 2 * at[1];
       data.inputs.field(sample)[points + point] = -1;
       data.targets.field(sample)[point] = 2 * data.inputs.field(sample)[point];
@@ -207,13 +208,13 @@ data::Dataset numbered(int samples) {
 TEST(ScatteredData, HaveTheValuesOfTheGridAtPointsOfTheGrid) {
   constexpr int points = 60;
   const data::Dataset set = data::scattered(numbered(3), points);
-  ASSERT_FALSE(set.inputs.domain.is_grid());
-  ASSERT_EQ(points, set.inputs.domain.points());
-  EXPECT_EQ(set.inputs.domain, set.targets.domain);
+  ASSERT_FALSE(set.inputs.domain().is_grid());
+  ASSERT_EQ(points, set.inputs.domain().points());
+  EXPECT_EQ(set.inputs.domain(), set.targets.domain());
   EXPECT_EQ((std::vector<Resolution>{points}), set.resolutions);
   std::set<std::vector<double>> places;
   for (std::size_t point = 0; point < points; ++point) {
-    const std::vector<double> at = set.inputs.domain.position(static_cast<std::int64_t>(point));
+    const std::vector<double> at = set.inputs.domain().position(static_cast<std::int64_t>(point));
     EXPECT_TRUE(places.insert(at).second) << "point " << point << " twice";
     for (int sample = 0; sample < 3; ++sample) {
       EXPECT_EQ(100 * sample + at[0] + 2 * at[1], set.inputs.field(sample)[point]);
@@ -226,7 +227,7 @@ TEST(ScatteredData, HaveTheValuesOfTheGridAtPointsOfTheGrid) {
 
 TEST(ScatteredData, AreTheSamePointsForEverySetOnAGridAndTellTheirNumber) {
   const data::Dataset one = data::scattered(numbered(1), 60), other = data::scattered(numbered(5), 60);
-  EXPECT_EQ(one.inputs.domain, other.inputs.domain);
+  EXPECT_EQ(one.inputs.domain(), other.inputs.domain());
   EXPECT_NE(numbered(1).content_hash, one.content_hash);
   EXPECT_NE(data::scattered(numbered(1), 61).content_hash, one.content_hash);
 }
@@ -238,7 +239,7 @@ TEST(ScatteredData, AreRefusedWhereThePointsAreTooManyOrTooFew) {
 }
 
 TEST(Resolutions, OfAGridAreStridesAndAMeshHasItsOwnAlone) {
-  const FieldBatch fields = numbered(1).inputs, mesh = data::scattered(numbered(1), 60).inputs;
+  const FieldBatch fields = numbered(1).inputs.batch(), mesh = data::scattered(numbered(1), 60).inputs.batch();
   EXPECT_EQ((std::vector<int>{4, 4}), shape_of(at_resolution(fields.domain, 4)));
   EXPECT_EQ(strided(fields, {4, 4}).values, at_resolution(fields, 4).values);
   EXPECT_EQ((std::vector<int>{60}), shape_of(mesh.domain));
@@ -249,6 +250,22 @@ TEST(Resolutions, OfAGridAreStridesAndAMeshHasItsOwnAlone) {
   EXPECT_EQ(4, scenario_at(rule, mesh, 60).partition.players);
   EXPECT_EQ(16, scenario_at(rule, fields, 4).input.domain.points());
   EXPECT_THROW(scenario_at(rule, mesh, 4), InvalidArgument);
+}
+
+TEST(Resolutions, OwnIsEveryDomainAsItIs) {
+  const Resolution own = Resolution::own();
+  for (const FieldBatch& fields : {numbered(1).inputs.batch(), data::scattered(numbered(1), 60).inputs.batch()}) {
+    EXPECT_TRUE(has_resolution(fields.domain, own));
+    EXPECT_EQ(fields.domain, at_resolution(fields.domain, own));
+    EXPECT_EQ(fields.values, at_resolution(fields, own).values);
+    EXPECT_EQ(fields.domain, scenario_at({}, fields, own).input.domain);
+    EXPECT_EQ((std::vector<int>{0}), shape_at(fields.domain, own));
+    EXPECT_EQ(shape_of(fields.domain), shape_at(fields.domain, Resolution(shape_of(fields.domain))));
+  }
+  EXPECT_EQ("own", message(own));
+  EXPECT_EQ(own, Resolution::parse("test", "own"));
+  EXPECT_EQ(own, nlohmann::json::parse(nlohmann::json(own).dump()).get<Resolution>());
+  EXPECT_FALSE(Resolution(16).is_own());
 }
 
 /// Field k is k everywhere.

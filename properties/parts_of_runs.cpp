@@ -217,8 +217,8 @@ class PartsOfAnEvaluation : public PartsOfRuns {
     data_.inputs = FieldBatch::zeros(Domain::unit({16}), 3, 1);
     data_.content_hash = "0";
     Rng rng(3, "parts test");
-    for (double& value : data_.inputs.values) value = rng.normal();
-    data_.targets = backbone_.apply(data_.inputs);
+    for (double& value : data_.inputs.batch().values) value = rng.normal();
+    data_.targets = backbone_.apply(data_.inputs.batch());
     data_.split = {data::Split::test, data::Split::test, data::Split::test};
     data_.resolution_slot = {0, 1, 0};
   }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <regex>
@@ -75,23 +76,89 @@ TEST_F(ProblemCommands, InputsOfAnotherShapeAreRefused) {
   expect_refusal("pde solve burgers1d --initial " + array("d.npy", {4}) + out, 2, "N=4");
 }
 
+TEST_F(ProblemCommands, AFlowIsSolvedFromItsGeometryAndNumbers) {
+  const std::string coarse = "pde solve cylinder_flow --set edge=0.015 --set length=0.8 ",
+                    out = " --out " + path("f.npz");
+  const Json json = answer(coarse + "--set radius=0.04 --set peak_velocity=1 --time 0.2 --frames 3" + out);
+  EXPECT_EQ((std::vector<double>{0, 0.1, 0.2}), json["times"].get<std::vector<double>>());
+  for (const char* series : {"drag", "lift", "pressure_difference"}) EXPECT_EQ(3u, json[series].size()) << series;
+  EXPECT_EQ(0.04, json["numbers"]["radius"]);
+  EXPECT_EQ(0.2, json["numbers"]["centre_x"]) << "the usual one";
+  const auto nodes = json["nodes"].get<std::int64_t>();
+  std::map<std::string, data::NpyArray> arrays;
+  const data::NpzFile file(read_file(path("f.npz")), "f.npz");
+  for (const std::string& name : file.names()) arrays.emplace(name, file.array(name));
+  EXPECT_EQ((Shape{nodes, 2}), arrays.at("mesh_pos").shape);
+  EXPECT_EQ((Shape{nodes, 1}), arrays.at("node_type").shape);
+  EXPECT_EQ((Shape{3, nodes, 2}), arrays.at("velocity").shape);
+  EXPECT_EQ((Shape{3, nodes, 1}), arrays.at("pressure").shape);
+  EXPECT_EQ(3, arrays.at("cells").shape.at(1));
+  EXPECT_EQ((Shape{3}), arrays.at("times").shape);
+
+  expect_refusal(coarse + "--time 0.2 --frames 3 --out " + path("f.npy"), 2, "Give a file that ends in .npz.");
+  expect_refusal(coarse + "--time 0.2 --frames 3 --initial " + array("in.npy", {8}) + out, 2, "Leave it out.");
+  expect_refusal(coarse + "--time -1 --frames 3" + out, 2, "--time=-1");
+  expect_refusal(coarse + "--set radios=1 --time 0.2 --frames 3" + out, 2, "radios");
+  expect_refusal(coarse + "--set radius=0.3 --time 0.2 --frames 3" + out, 2, "radius=0.3");
+  expect_refusal(coarse + "--steady" + out, 2, "--steady");
+  expect_refusal("pde solve heat1d --steady --out " + path("h.npy"), 2, "--steady");
+  expect_refusal("pde solve heat1d --out " + path("h.npy"), 2, "--initial");
+}
+
+TEST_F(ProblemCommands, TheSteadyFlowAroundAnAirfoilHasALift) {
+  const Json json = answer(
+      "pde solve airfoil --set far_field=4 --set edge=0.04 --set middle=0.08 --set growth=0.2 --set mach=0.5 --set "
+      "angle=4 --steady --out " +
+      path("a.npz"));
+  EXPECT_TRUE(json["steady"]);
+  ASSERT_EQ(1u, json["lift"].size());
+  EXPECT_GT(json["lift"][0], 0);
+}
+
+TEST_F(ProblemCommands, FlowsOfMeshGraphNetsAreImportedAndDescribed) {
+  const std::string folder = OPSHAP_SOURCE_DIR "/reference_data/meshgraphnets/cylinder_flow",
+                    import = "data import meshgraphnets " + folder;
+  const Json set = answer(import + " --lead 2 --windows 2 --out " + path("flows.h5"));
+  EXPECT_EQ("imported", set["origin"]);
+  EXPECT_EQ("meshgraphnets_cylinder_flow", set["pde"]);
+  EXPECT_EQ(12, set["request"]["samples"]) << "3 + 1 + 2 flows";
+  EXPECT_EQ(0.02, set["lead"]);
+  const std::string info = output("data info " + path("flows.h5"));
+  for (const char* words : {"imported     from MeshGraphNets, layout TFRecord: train.tfrecord",
+                            "6, each with 2 windows", "node of a wall nearest to the query"})
+    EXPECT_TRUE(has(info, words)) << info;
+  EXPECT_EQ(0, opshap("data verify " + path("flows.h5")).code);
+  EXPECT_EQ(0, opshap("data preview " + path("flows.h5") + " --out " + path("flows.html")).code);
+  done(import + " --lead 2 --windows 2 --out " + path("flows.h5"));  // it is there
+  expect_refusal(import + " --lead 1 --windows 2 --out " + path("flows.h5"), 2, "was made by another request");
+  expect_refusal(import + " --lead 2 --out " + path("none.h5"), 2, "Give both, or --windows-like.");
+  expect_refusal(import + " --lead 4 --windows 2 --out " + path("none.h5"), 2, "windows=2");
+  expect_refusal(import + " --lead 5 --windows 1 --out " + path("none.h5"), 2, "lead=5");
+  expect_refusal("data import meshgraphnets " + path("nowhere") + " --lead 1 --windows 1 --out " + path("none.h5"), 3,
+                 "nowhere");
+  EXPECT_FALSE(std::filesystem::exists(path("none.h5")));
+}
+
 TEST_F(ProblemCommands, DataSetsOfEveryProblemAreGeneratedDescribedAndVerified) {
   for (const std::string& name : pde::names()) {
     const std::string file = path(name + ".h5");
-    std::string settings;
-    const auto problem = pde::find(name).with(pde::find(name).quick());
-    for (const auto& [parameter, value] : pde::find(name).quick()) {
+    const pde::Equation& equation = pde::find_equation(name);
+    const auto* problem = dynamic_cast<const pde::Problem*>(&equation);
+    std::string settings = problem == nullptr ? " --windows 2" : "";
+    for (const auto& [parameter, value] : equation.quick()) {
       settings += " --set " + parameter + "=";
       settings += std::visit([](const auto& held) { return message(held); }, value);
     }
     const Json set = answer("data generate --pde " + name + settings + " --samples 6 --out " + file);
-    EXPECT_EQ(pde::find(name).input().channels.size(), set["input"]["channels"].size());
-    EXPECT_EQ(pde::find(name).input().channels.size(), set["input_mean"].size());
-    EXPECT_EQ(pde::find(name).evolution() != nullptr, set.contains("target_time"));
+    const std::vector<pde::Channel> channels = pde::input_channels(equation);
+    EXPECT_EQ(channels.size(), set["input"]["channels"].size());
+    EXPECT_EQ(channels.size(), set["input_mean"].size());
+    EXPECT_EQ(problem != nullptr && problem->evolution() != nullptr, set.contains("target_time"));
+    EXPECT_EQ(problem == nullptr, set.contains("lead"));
     const std::string info = output("data info " + file);
-    for (const pde::Channel& channel : pde::find(name).input().channels)
-      EXPECT_TRUE(has(info, channel.name + " [" + channel.unit + "]"));
-    EXPECT_TRUE(has(info, problem->output().domain.describe()));
+    for (const pde::Channel& channel : channels) EXPECT_TRUE(has(info, channel.name + " [" + channel.unit + "]"));
+    EXPECT_TRUE(has(info, problem == nullptr ? "6, each with 2 windows"
+                                             : problem->with(equation.quick())->output().domain.describe()));
     EXPECT_EQ(0, opshap("data verify " + file).code);
   }
 }
@@ -113,10 +180,12 @@ TEST_F(ProblemCommands, TheListSaysWhichProblemIsSyntheticAndWhatCanBeSet) {
   ASSERT_EQ(pde::names().size(), listed.size());
   for (const Json& entry : listed) {
     const auto name = entry["name"].get<std::string>();
-    EXPECT_EQ(!pde::find(name).in_paper(),
-              entry["summary"].get<std::string>().starts_with("Synthetic, not in the paper"));
-    EXPECT_EQ(pde::find(name).evolution() == nullptr, entry["target_time"].is_null());
-    EXPECT_EQ(pde::find(name).parameters().size(), entry["parameters"].size());
+    const pde::Equation& equation = pde::find_equation(name);
+    const auto* problem = dynamic_cast<const pde::Problem*>(&equation);
+    EXPECT_EQ(!equation.in_paper(), entry["summary"].get<std::string>().starts_with("Synthetic, not in the paper"));
+    EXPECT_EQ(problem != nullptr && problem->evolution() == nullptr, entry["target_time"].is_null());
+    EXPECT_EQ(problem == nullptr, !entry["drawn"].is_null());
+    EXPECT_EQ(equation.parameters().size(), entry["parameters"].size());
   }
 }
 
@@ -190,10 +259,15 @@ class ProfileData : public Program {
  protected:
   /// A profile of six samples a problem, on small grids up to early times.
   std::string tiny() const {
-    return file("tiny.toml",
-                "[data]\ntrain = 3\nvalidation = 1\ntest = 2\n[evaluation]\ninputs = 2\ncurves = []\n"
-                "[pde.gray_scott2d.data]\nparameters = {points = 64, time = 20}\n"
-                "[pde.shallow_water2d.data]\nparameters = {points = 32}\n");
+    return file(
+        "tiny.toml",
+        "[data]\ntrain = 3\nvalidation = 1\ntest = 2\n[evaluation]\ninputs = 2\ncurves = []\n"
+        "[pde.gray_scott2d.data]\nparameters = {points = 64, time = 20}\n"
+        "[pde.shallow_water2d.data]\nparameters = {points = 32}\n"
+        "[meshes.data]\nwindows = 1\n"
+        "[pde.cylinder_flow.data]\nparameters = {edge = 0.015, length = 0.8, last_time = 0.3, frames = 3}\n"
+        "[pde.airfoil.data]\nparameters = {far_field = 4, edge = 0.04, middle = 0.08, growth = 0.2, last_time = "
+        "1.2, frames = 12, lead = 0.3}\n");
   }
 };
 
@@ -202,9 +276,8 @@ TEST_F(ProfileData, EveryProblemOfThePaperGetsItsSetAndAnEstimate) {
   const Outcome outcome = done(command + " --json");
   const Json json = Json::parse(outcome.out);
   std::size_t problems = 0;
-  for (const auto& problem : pde::all()) {
-    if (!problem->in_paper()) continue;
-    const std::string name(problem->name());
+  for (const std::string& name : pde::names()) {
+    if (!pde::find_equation(name).in_paper()) continue;
     const Json& made = json["data_sets"].at(problems++);
     EXPECT_EQ(name, made["pde"]);
     EXPECT_EQ(6, made["samples"]);
@@ -212,7 +285,7 @@ TEST_F(ProfileData, EveryProblemOfThePaperGetsItsSetAndAnEstimate) {
     EXPECT_EQ(data::read_dataset(path("sets/" + name + ".h5")).content_hash, made["content_xxh64"]);
     EXPECT_TRUE(std::regex_search(outcome.err, std::regex("estimate  " + name + " +6 samples, "))) << outcome.err;
   }
-  EXPECT_EQ(9u, problems);
+  EXPECT_EQ(11u, problems);
   EXPECT_EQ(problems, json["data_sets"].size());
   EXPECT_LT(outcome.err.find("estimate  all together: "), outcome.err.find("data advection1d")) << "before it starts";
 

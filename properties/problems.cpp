@@ -261,12 +261,12 @@ TEST_P(Problems, ADataSetSaysWhatItHolds) {
   data::generate(request(7), folder_ / "set.h5");
   const data::Dataset set = data::read_dataset(folder_ / "set.h5");
   EXPECT_EQ(GetParam(), set.pde);
-  EXPECT_EQ(problem().input().domain, set.inputs.domain);
-  EXPECT_EQ(problem().output().domain, set.targets.domain);
+  EXPECT_EQ(problem().input().domain, set.inputs.domain());
+  EXPECT_EQ(problem().output().domain, set.targets.domain());
   EXPECT_EQ(problem().input().channels, set.input_channels);
   EXPECT_EQ(problem().output().channels, set.target_channels);
-  EXPECT_EQ(problem().input().channel_count(), set.inputs.channels);
-  EXPECT_EQ(problem().output().channel_count(), set.targets.channels);
+  EXPECT_EQ(problem().input().channel_count(), set.inputs.channels());
+  EXPECT_EQ(problem().output().channel_count(), set.targets.channels());
   for (const data::DataCheck& check : data::verify_dataset(folder_ / "set.h5"))
     EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
 }
@@ -277,10 +277,10 @@ TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
       {.pde = GetParam(), .parameters = quick, .layout = {.samples = 5, .train = 2, .validation = 1, .test = 2}},
       folder_ / "set.h5");
   const data::Dataset set = data::read_dataset(folder_ / "set.h5");
-  ASSERT_EQ(static_cast<std::size_t>(set.inputs.channels), set.input_mean.size());
-  const Domain& domain = set.inputs.domain;
+  ASSERT_EQ(static_cast<std::size_t>(set.inputs.channels()), set.input_mean.size());
+  const Domain& domain = set.inputs.domain();
   const std::int64_t points = domain.points();
-  for (int channel = 0; channel < set.inputs.channels; ++channel) {
+  for (int channel = 0; channel < set.inputs.channels(); ++channel) {
     long double mean = 0, scale = 0;
     for (const std::int64_t sample : set.indices(data::Split::train))
       for (std::int64_t p = 0; p < points; ++p) {
@@ -308,7 +308,12 @@ TEST_P(Problems, ADataSetDoesNotDependOnItsShards) {
   EXPECT_THROW(data::resolved(pieces), InvalidArgument);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Problems, testing::ValuesIn(pde::names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, Problems, testing::ValuesIn([] {
+                           std::vector<std::string> names;
+                           for (const auto& problem : pde::all()) names.emplace_back(problem->name());
+                           return names;
+                         }()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace opshap

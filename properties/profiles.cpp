@@ -217,6 +217,34 @@ TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
   EXPECT_THROW(cli::load_profile("smoke", {}, "gray_scot2d"), InvalidArgument);
 }
 
+TEST(Profiles, FlowsOnMeshesHaveTheirOwnModelAndAreServedOnTheirOwnMesh) {
+  for (const cli::EmbeddedSettings& profile : cli::embedded_profiles()) {
+    for (const auto& flows : pde::all_trajectories()) {
+      const cli::Profile settled = cli::load_profile(profile.name, {}, std::string(flows->name()));
+      EXPECT_EQ(cli::identity(settled), cli::identity(cli::parse_profile(cli::to_toml(settled), "stored.toml")));
+      EXPECT_EQ(std::vector{Resolution::own()}, settled.resolutions);
+      EXPECT_TRUE(settled.data.on_meshes());
+      EXPECT_EQ("gino", settled.backbone.model.model);
+      EXPECT_FALSE(has(settled.backbone.model.json, "padding")) << "which is a setting of the FNO";
+      EXPECT_EQ(flows->default_rule().describe(), settled.evaluation.scenario.describe());
+      EXPECT_EQ(0, settled.explainer.unlabelled);
+      for (const auto& [name, recipe] : settled.explainers) EXPECT_EQ(0, recipe.unlabelled) << name;
+      EXPECT_FALSE(cli::comparable_with_paper(settled)) << "the flows are ours, in every profile";
+      EXPECT_TRUE(has(cli::departures(settled).front(), "MeshGraphNets release"));
+    }
+  }
+  const auto refused = [](const std::string& settings) {
+    const fs::path file = fs::temp_directory_path() / ("opshap_flows_" + std::to_string(getpid()) + ".toml");
+    write_file(file, settings);
+    return refusal<InvalidArgument>([&] { cli::load_profile("smoke", file, "airfoil"); });
+  };
+  EXPECT_TRUE(has(refused("resolutions = [16]\n"), "own mesh"));
+  EXPECT_TRUE(has(refused("[data]\nwindows = 0\n"), "windows"));
+  EXPECT_TRUE(has(refused("[scenario]\nbaseline = \"blur\"\n"), "blur"));
+  EXPECT_TRUE(has(refused("[scenario]\nbaseline = [1, 2]\n"), "mach"));
+  EXPECT_EQ("", refused("[scenario]\nbaseline = \"node_mean\"\n"));
+}
+
 TEST(Profiles, WhatIsForOneProblemIsLaidOverWhatIsForPlanes) {
   const std::string text =
       "[plane]\nresolutions = [2, 4]\n[plane.data]\ntest = 9\n[pde.darcy2d.data]\ntest = 10\n"

@@ -118,6 +118,7 @@ TEST_F(ReadmeCommands, Run) {
                 path("1D_Advection_Sols_beta1.0.hdf5"));
   fs::copy_file(fs::path(OPSHAP_BINARY_DIR) / "share/opshap/operators/burgers1d.safetensors",
                 path("burgers1d.safetensors"));
+  fs::copy(fs::path(OPSHAP_SOURCE_DIR) / "reference_data/meshgraphnets/cylinder_flow", path("cylinder_flow"));
   const fs::path meshes = fs::path(OPSHAP_SOURCE_DIR) / "reference_data/meshes";
   fs::copy_file(meshes / "plate_4_1.msh", path("plate.msh"));
   fs::copy_file(meshes / "plate_model.pt", path("model.pt"));

@@ -284,6 +284,48 @@ runs::FieldsRow two_channels_on_a_plane() {
           .player_of = {0, 0, 0, 1, 1, 1}};
 }
 
+/// Two triangles, each corner pair of which a player owns.
+runs::FieldsRow on_two_triangles() {
+  return {.pde = "airfoil",
+          .sample = 2,
+          .x = {0, 1, 1, 0, 0, 0, 1, 1},
+          .input = {1, 2, 3, 4},
+          .solution = {4, 3, 2, 1},
+          .prediction = {4, 3, 2, 0},
+          .shape = {0},
+          .input_channels = {"mach"},
+          .output_channels = {"mach"},
+          .query = {1, 0},
+          .player_of = {0, 0, 1, 1},
+          .cells = {0, 1, 2, 0, 2, 3}};
+}
+
+TEST_F(RunFolder, RowsOfFlowsHaveTheirMesh) {
+  runs::Results results = SyntheticRun().results();
+  results.fields = {on_two_triangles()};
+  results.operators.front().shape = {0};
+  results.operators.front().query_errors = std::vector<double>(results.operators.front().relative_errors.size(), 0.5);
+  results.operators.front().query_changes = std::vector<double>(results.operators.front().relative_errors.size(), 2);
+  write_run(folder_, results, SyntheticRun().manifest());
+  const runs::Results back = runs::read_results(folder_);
+  const runs::FieldsRow& row = back.fields.front();
+  EXPECT_EQ(runs::to_json_line(on_two_triangles()), runs::to_json_line(row));
+  EXPECT_EQ(4, row.points());
+  EXPECT_EQ(2, row.axes());
+  EXPECT_EQ(2, row.players());
+  EXPECT_EQ(Mesh::of_cells(2, {0, 0, 1, 0, 1, 1, 0, 1}, {0, 1, 2, 0, 2, 3}), row.mesh());
+  const runs::OperatorRow& errors = back.operators.front();
+  EXPECT_EQ(results.operators.front().query_errors, errors.query_errors);
+  EXPECT_EQ(results.operators.front().query_changes, errors.query_changes);
+  EXPECT_EQ("its own mesh", runs::shape_in_words(errors.shape));
+
+  runs::FieldsRow corner = on_two_triangles(), grid = on_two_triangles(), few = on_two_triangles();
+  corner.cells.back() = 4;
+  grid.shape = {2, 2};
+  few.input.pop_back();
+  for (const runs::FieldsRow& broken : {corner, grid, few}) EXPECT_THROW(runs::to_json_line(broken), DataError);
+}
+
 TEST_F(RunFolder, RowsComeBackAsTheyWere) {
   runs::Results results = SyntheticRun().results();
   runs::AttributionRow extra = some_row();

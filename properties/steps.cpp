@@ -220,6 +220,16 @@ TEST(Steps, AFirstOrderKeepsItsValuesBesideItsBar) {
   EXPECT_NEAR(error, *methods::error_bar(found).value, error / 2);
 }
 
+// Interactions that do not fade with the distance alias, so the combs do not know all of the correction.
+TEST(Steps, ABarOfAFirstOrderHasWhatItsCombsDoNotKnow) {
+  const auto game = member("exponential_of_measure", 20);
+  const Attribution second = attribute(*estimators::diagonal_second_order({}), *game, {}, 1);
+  ASSERT_GT(second.second_order->spread, 0);
+  const Attribution found = methods::with_error_bar(estimators::find("integrated_gradients"),
+                                                    methods::FirstOrder::integrated_gradients, *game, 1);
+  EXPECT_EQ(first_order_bar(second), methods::error_bar(found).value);
+}
+
 TEST(Steps, AFallbackAnswersBeyondTheToleranceAlone) {
   const SolvedGame& game = smooth_game();
   const auto second_order = estimators::diagonal_second_order({});

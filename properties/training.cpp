@@ -64,7 +64,7 @@ data::Dataset smooth_data(const Domain& domain, int train, int validation, std::
 /// On the line, with what a linear operator makes of them.
 data::Dataset small_data(int train, int validation) {
   data::Dataset data = smooth_data(Domain::unit({native_points}), train, validation, 11);
-  data.targets = WeightedMeanOperator(0).apply(data.inputs);
+  data.targets = WeightedMeanOperator(0).apply(data.inputs.batch());
   return data;
 }
 
@@ -198,8 +198,8 @@ data::Dataset plane_data() {
   data.pde = data.content_hash = "plane";
   data.inputs = FieldBatch::zeros(Domain::grid({Axis::cells(8), Axis::nodes(8, 2)}), 6, 2);
   Rng rng(12, "training test");
-  for (double& value : data.inputs.values) value = rng.normal();
-  data.targets = FieldBatch::zeros(data.inputs.domain, 6, 3);
+  for (double& value : data.inputs.batch().values) value = rng.normal();
+  data.targets = FieldBatch::zeros(data.inputs.domain(), 6, 3);
   for (int sample = 0; sample < 6; ++sample) {
     data.split.push_back(sample < 4 ? data::Split::train : data::Split::validation);
     data.resolution_slot.push_back(static_cast<std::uint8_t>(sample % 2));
@@ -215,14 +215,14 @@ TEST_F(Training, ChoosesCoordinatesByTheDomain) {
   EXPECT_EQ("query_angle", config().at("coordinates"));
   EXPECT_EQ(0, config().at("network").at("domain_padding"));
   EXPECT_FALSE(config().at("network").contains("quadrature")) << "that of all points alike";
-  data.inputs.domain = Domain::grid({Axis::cells(native_points)});
+  data.inputs.batch().domain = Domain::grid({Axis::cells(native_points)});
   EXPECT_EQ("query_offset", config().at("coordinates"));
   EXPECT_EQ(0.5, config().at("network").at("domain_padding")) << "the model's";
   EXPECT_EQ("volumes", config().at("network").at("quadrature"));
   recipe.quadrature = "points";
   EXPECT_FALSE(config().at("network").contains("quadrature"));
   EXPECT_FALSE(config().contains("cells")) << "that are all of one size";
-  data.inputs.domain = Domain::grid({Axis::nodes(native_points)});
+  data.inputs.batch().domain = Domain::grid({Axis::nodes(native_points)});
   EXPECT_EQ("equal", config().at("cells"));
   recipe.coordinates = "query_angle";
   EXPECT_THROW(config(), InvalidArgument);
@@ -230,7 +230,7 @@ TEST_F(Training, ChoosesCoordinatesByTheDomain) {
 
 TEST_F(Training, CountsThePointsOfThePapersRecipeAlikeWhereItIsTold) {
   data::Dataset data = small_data(16, 4);
-  data.inputs.domain = Domain::grid({Axis::nodes(native_points)});
+  data.inputs.batch().domain = Domain::grid({Axis::nodes(native_points)});
   networks::ExplainerRecipe recipe = small_explainer(1);
   const auto config = [&] { return nlohmann::json::parse(training::explainer_config(recipe, data).json); };
   const nlohmann::json papers = config();
@@ -248,7 +248,7 @@ TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
   EXPECT_EQ(2, backbone->dimension());
   EXPECT_EQ(2, backbone->input_channels());
   EXPECT_EQ(3, backbone->output_channels());
-  EXPECT_EQ(data.inputs.domain, backbone->domain({8, 8}));
+  EXPECT_EQ(data.inputs.domain(), backbone->domain({8, 8}));
   EXPECT_EQ(Domain::grid({Axis::cells(16), Axis::nodes(4, 2)}), backbone->domain({16, 4}));
 
   // Blocks as players, another query and a channel that is always shown: the explainer is trained on the games of that
@@ -410,7 +410,7 @@ constexpr int cloud_points = 64;
 /// At scattered points of a plane, with their weighted mean.
 data::Dataset cloud_data(int train, int validation) {
   data::Dataset data = data::scattered(smooth_data(Domain::unit({16, 16}), train, validation, 12), cloud_points);
-  data.targets = PlaneMeanOperator().apply(data.inputs);
+  data.targets = PlaneMeanOperator().apply(data.inputs.batch());
   return data;
 }
 
@@ -522,7 +522,7 @@ double answer_after_a_spike(double factor, double clipping, const fs::path& fold
   loop.validate = [] { return 1.0; };
   training::run_training(loop, *network, folder);
   const auto op = operators::load_operator(folder / "model.safetensors");
-  return op->values_at(small_data(1, 0).inputs, Query{.point = 3}).front();
+  return op->values_at(small_data(1, 0).inputs.batch(), Query{.point = 3}).front();
 }
 
 TEST_F(Training, CutsGradientsThatAreMuchLongerThanUsual) {

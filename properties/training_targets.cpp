@@ -55,7 +55,7 @@ class CountingOperator final : public WeightedMeanOperator {
 /// points.
 struct Subject {
   CountingOperator op;
-  FieldBatch fields = FieldBatch::zeros(Domain::unit({12}), samples, 1);
+  data::SampleFields fields = FieldBatch::zeros(Domain::unit({12}), samples, 1);
   ScenarioRule rule;
   training::ResolutionGroup group{.resolution = 12, .samples = {0, 1, 2}};
   std::vector<std::int64_t> members = {0, 2};
@@ -63,7 +63,7 @@ struct Subject {
 
   explicit Subject(int blocks) {
     Rng rng(test_seed(), "training targets");
-    for (double& value : fields.values) value = rng.normal();
+    for (double& value : fields.batch().values) value = rng.normal();
     if (blocks > 0) rule.players = ScenarioRule::Players::blocks;
     rule.blocks = blocks;
     games = std::make_unique<training::SampleGames>(op, fields, group, rule);

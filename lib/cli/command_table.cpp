@@ -25,7 +25,7 @@ std::vector<std::string> registered(const std::string& option) {
   if (option == "--method" || option == "--methods") {
     for (const auto& estimator : estimators::all()) names.emplace_back(estimator->name());
   } else if (option == "--pde") {
-    for (const auto& problem : pde::all()) names.emplace_back(problem->name());
+    return pde::names();
   } else if (option == "--profile") {
     return names_of(embedded_profiles());
   }

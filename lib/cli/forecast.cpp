@@ -85,13 +85,22 @@ data::Dataset one_sample(const Profile& profile, std::uint64_t seed) {
     data.inputs = data.inputs.one(0);
     data.targets = data.targets.one(0);
   } else {
-    const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
     data.pde = profile.data.pde;
-    data.parameters = data::to_json(problem->parameters()).dump();
+    data.parameters = data::to_json(profile.data.equation()->parameters()).dump();
+    if (profile.data.on_meshes()) {
+      const auto flows = pde::find_trajectories(profile.data.pde).with(profile.data.parameters);
+      data.inputs = data::first_frame(*flows, seed);
+      data.targets = data.inputs;
+      data.input_mean.assign(flows->channels().size(), 0);
+      data.split = {data::Split::train};
+      data.resolution_slot = {0};
+      return data;
+    }
+    const std::unique_ptr<pde::Problem> problem = profile.data.problem();
     data.inputs = data::generated_input(*problem, seed, 0);
-    data.targets = FieldBatch::zeros(data.inputs.domain, 1, problem->output().channel_count());
+    data.targets = FieldBatch::zeros(data.inputs.domain(), 1, problem->output().channel_count());
     // What stands in for the mean of the training inputs costs the same.
-    const std::vector<float> values(data.inputs.values.begin(), data.inputs.values.end());
+    const std::vector<float> values(data.inputs.batch().values.begin(), data.inputs.batch().values.end());
     data.input_mean = data::channel_means(problem->input(), values, 1);
   }
   data.split = {data::Split::train};
@@ -110,7 +119,7 @@ struct Rates {
   double evaluation = 0;  ///< seconds a coalition
 
   Rates(const Operator& backbone, const ScenarioRule& rule, const data::Dataset& data, const Resolution& resolution)
-      : scenario(make_scenario(data::rule_for(rule, data), served(data.inputs, resolution))),
+      : scenario(make_scenario(data::rule_for(rule, data), served(data.inputs.one(0), resolution))),
         game(games::cell_mask_game(backbone, scenario)) {
     constexpr std::size_t count = 64;
     Coalitions some(game->players(), count);
@@ -175,7 +184,7 @@ class Forecaster {
                        const std::vector<double>& samples) const {
     double seconds = 0;
     for (std::size_t i = 0; i < samples.size(); ++i)
-      seconds += seconds_of(networks::library().training_step(config, data_.inputs.domain, resolutions[i], batch)) *
+      seconds += seconds_of(networks::library().training_step(config, data_.inputs.domain(), resolutions[i], batch)) *
                  (std::ceil(samples[i] / batch) + std::ceil(validation(resolutions) / batch) / 3);
     return seconds;
   }

@@ -65,18 +65,36 @@ std::size_t dimension_of(const std::string& problem, const Json& data) {
   return static_cast<std::size_t>(pde::find(problem).input().domain.dimension());
 }
 
-/// Lays what a table has for planes and for one problem over the rest of it.
+/// Whether the data are flows on meshes.
+bool on_meshes(const std::string& problem, const Json& data) {
+  const Json file = table_in(data, "file");
+  return file.contains("shape") ? file["shape"].is_array() && file["shape"].empty() : pde::has_trajectories(problem);
+}
+
+/// Lays settings over others. The settings of one architecture mean nothing to another.
+void lay_profile_over(Json& under, const Json& over) {
+  const Json model = table_in(over, "operator");
+  if (model.contains("model") && text_in(model, "model") != text_in(table_in(under, "operator"), "model"))
+    under.erase("operator");
+  lay_over(under, over);
+}
+
+/// Lays what a table has for planes or meshes and for one problem over the rest of it.
 void settle(Json& table, const std::string& problem, const Json& data) {
   const auto take = [](Json& from, const std::string& key) {
     Json taken = table_in(from, key);
     from.erase(key);
     return taken;
   };
-  const Json plane = take(table, "plane"), problems = take(table, "pde");
-  for (const auto& [name, settings] : problems.items()) pde::find(name);  // an unknown name would never be used
+  const Json plane = take(table, "plane"), meshes = take(table, "meshes"), problems = take(table, "pde");
+  for (const auto& [name, settings] : problems.items())
+    pde::find_equation(name);  // an unknown name would never be used
   if (problem.empty()) return;
-  if (dimension_of(problem, data) == 2) lay_over(table, plane);
-  lay_over(table, table_in(problems, problem));
+  if (on_meshes(problem, data))
+    lay_profile_over(table, meshes);
+  else if (dimension_of(problem, data) == 2)
+    lay_profile_over(table, plane);
+  lay_profile_over(table, table_in(problems, problem));
 }
 
 /// A cloud of points has one resolution, which is all of its points.
@@ -89,6 +107,15 @@ void require_cloud(const Profile& profile) {
           " there are no other grids). Leave it out.");
 }
 
+/// A flow is served on its own mesh.
+void require_meshes(const Profile& profile) {
+  require(profile.resolutions == std::vector<Resolution>{Resolution::own()}, "profile: pde=", profile.data.pde,
+          ", resolutions=", Json(profile.resolutions),
+          " (flows on meshes are served on their own mesh). Write resolutions = [\"own\"].");
+  require(profile.evaluation.unseen.empty() && profile.data.scattered == 0, "profile: pde=", profile.data.pde,
+          ", evaluation.unseen, data.scattered (flows on meshes have no other grids). Leave them out.");
+}
+
 /// Refuses at once a baseline that no stage of the run could work with. Of data from elsewhere only their file knows.
 void require_baseline(const Profile& profile) {
   const ScenarioRule& rule = profile.evaluation.scenario;
@@ -96,18 +123,22 @@ void require_baseline(const Profile& profile) {
           "profile: scenario.baseline=", blur_in_words(rule.blur), ", data.scattered=", profile.data.scattered,
           " (nobody can smooth on scattered points). Give another baseline.");
   if (!profile.data.has_problem()) return;
-  const auto problem = profile.data.problem();
-  const pde::Space space = problem->input();
+  const std::unique_ptr<pde::Equation> equation = profile.data.equation();
   if (rule.baseline == ScenarioRule::Hidden::rest) {
-    const pde::Rest rest = problem->rest();
+    const pde::Rest rest = equation->rest();
     require(static_cast<bool>(rest), "profile: scenario.baseline=rest (", profile.data.pde,
             " has no state at rest: ", rest.reason, "). Give a number for each channel, or \"mean\".");
   }
   const auto name = [](const pde::Channel& channel) { return channel.name; };
-  require(rule.baseline != ScenarioRule::Hidden::constant || rule.constants.size() == space.channels.size(),
+  const std::vector<pde::Channel> channels = input_channels(*equation);
+  require(rule.baseline != ScenarioRule::Hidden::constant || rule.constants.size() == channels.size(),
           "profile: scenario.baseline=[", joined(rule.constants), "] (the inputs of ", profile.data.pde,
-          " have the channels ", reporting::listing(space.channels, name), "). Give one number for each channel.");
+          " have the channels ", reporting::listing(channels, name), "). Give one number for each channel.");
+  require(rule.baseline != ScenarioRule::Hidden::blur || !profile.data.on_meshes(),
+          "profile: scenario.baseline=", blur_in_words(rule.blur), ", pde=", profile.data.pde,
+          " (nobody can smooth on meshes). Give another baseline.");
   if (rule.baseline == ScenarioRule::Hidden::blur) {
+    const pde::Space space = profile.data.problem()->input();
     for (const Resolution& resolution : profile.resolutions)
       if (has_resolution(space.domain, resolution))
         require_smoothing("profile", at_resolution(space.domain, resolution), rule.blur);
@@ -127,12 +158,13 @@ std::vector<std::pair<std::string, Json*>> explainer_tables(Json& settings) {
   return found;
 }
 
-/// Takes the further inputs out of the explainers' settings where nothing draws any: of data from elsewhere, and at
-/// scattered points. Throws InvalidArgument where it is the caller's file, `written`, that asks for them.
+/// Takes the further inputs out of the explainers' settings where nothing draws any: of data from elsewhere, of flows,
+/// and at scattered points. Throws InvalidArgument where it is the caller's file, `written`, that asks for them.
 void leave_out_unlabelled(Json& settings, Json written) {
   const Json data = table_in(settings, "data");
   const bool scattered = whole_in(data, "scattered") > 0;
-  if (!scattered && text_in(table_in(data, "file"), "imported_from").empty()) return;
+  if (!scattered && !on_meshes(text_in(data, "pde"), data) && text_in(table_in(data, "file"), "imported_from").empty())
+    return;
   for (const auto& [name, table] : explainer_tables(written)) {
     const std::int64_t count = whole_in(*table, "unlabelled");
     require(count == 0, "profile: ", name, ".unlabelled=", count, " (nothing draws inputs ",
@@ -191,12 +223,13 @@ Profile read(const Json& table, const std::string& name, Places places) {
   }
 
   read_settings(evaluation_settings(), root.object("evaluation"), profile.evaluation);
-  if (profile.data.has_problem()) profile.evaluation.scenario = profile.data.problem()->default_rule();
+  profile.evaluation.scenario = profile.data.usual_rule();
   if (root.has("scenario")) read_settings(scenario_settings(), root.object("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
   for (auto& [of, recipe] : profile.explainers) recipe.scenario = profile.evaluation.scenario;
   profile.evaluation.resolutions = profile.resolutions;
   if (profile.data.scattered > 0) require_cloud(profile);
+  if (profile.data.on_meshes()) require_meshes(profile);
   require_baseline(profile);
   for (const Resolution& size : profile.evaluation.unseen) {
     require(std::ranges::find(profile.resolutions, size) == profile.resolutions.end(),
@@ -220,7 +253,8 @@ Json settings_of(const Profile& profile) {
                    {"backbone", written_settings(backbone_settings(), profile.backbone)},
                    {"explainer", written_settings(explainer_settings(), profile.explainer, usual_explainer)},
                    {"evaluation", written_settings(evaluation_settings(), profile.evaluation)}};
-  const ScenarioRule usual = profile.data.has_problem() ? pde::find(profile.data.pde).default_rule() : ScenarioRule{};
+  // That of the defaults: a parameter of today's problem changes no rule that a stored run has.
+  const ScenarioRule usual = profile.data.usual_rule();
   Json scenario = written_settings(scenario_settings(), profile.evaluation.scenario, usual);
   if (!scenario.empty()) settings["scenario"] = std::move(scenario);
   for (const auto& [name, recipe] : profile.explainers)
@@ -231,7 +265,8 @@ Json settings_of(const Profile& profile) {
 /// The profile's resolutions give way to those of an imported file whose grid does not have them or has axes of
 /// different sizes, unless the caller's own file, `written`, says them.
 void take_resolutions(Json& settings, const Json& written, const DataFile& file) {
-  if (file.imported_from.empty() || file.resolutions.empty() || written.contains("resolutions")) return;
+  if (file.shape.empty() || file.imported_from.empty() || file.resolutions.empty() || written.contains("resolutions"))
+    return;
   StrictObject all(settings, {.who = "profile: "});
   const auto fits = [&](const Resolution& resolution) { return has_resolution(file.domain, resolution); };
   const bool equal_axes = Resolution(file.domain.shape()).numbers().size() == 1;
@@ -271,11 +306,7 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
   settle(over, problem, of);
   Json written = own_file ? table : Json::object();
   if (!ours) lay_over(written, over);
-  // The settings of one architecture mean nothing to another.
-  const Json own_operator = table_in(over, "operator");
-  if (own_operator.contains("model") && text_in(own_operator, "model") != text_in(table_in(table, "operator"), "model"))
-    table.erase("operator");
-  lay_over(table, over);
+  lay_profile_over(table, over);
   if (file) take_resolutions(table, written, *file);
   leave_out_unlabelled(table, std::move(written));
   if (data.contains("test") && whole_in(table_in(table, "evaluation"), "inputs") > whole_in(data, "test"))
@@ -296,7 +327,19 @@ std::vector<std::string> names_of(const std::vector<EmbeddedSettings>& all) {
   return names;
 }
 
+bool DataSettings::on_meshes() const { return file ? file->shape.empty() : pde::has_trajectories(pde); }
+
 std::unique_ptr<pde::Problem> DataSettings::problem() const { return pde::find(pde).with(parameters); }
+
+std::unique_ptr<pde::Equation> DataSettings::equation() const { return pde::equation_with(pde, parameters); }
+
+ScenarioRule DataSettings::usual_rule() const {
+  const std::string_view name = pde;
+  const std::string_view ours =
+      name.starts_with(data::imported_flows) ? name.substr(data::imported_flows.size()) : name;
+  const bool known = has_problem() || (ours != name && pde::has_trajectories(ours));
+  return known ? pde::find_equation(ours).default_rule() : ScenarioRule{};
+}
 
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides, const std::string& pde) {
   return load(name_or_file, overrides, pde.empty() ? Json::object() : Json{{"pde", pde}});
@@ -310,10 +353,10 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
 Profile load_profile_for(const std::string& name_or_file, const std::filesystem::path& overrides,
                          const std::filesystem::path& file, const data::Dataset& data) {
   Profile profile = load_profile(name_or_file, overrides);
-  const auto has = [&](const Resolution& resolution) { return has_resolution(data.inputs.domain, resolution); };
+  const auto has = [&](const Resolution& resolution) { return has_resolution(data.inputs.domain(0), resolution); };
   const bool fits = std::ranges::all_of(profile.resolutions, has) &&
                     profile.evaluation.inputs <= static_cast<int>(data.indices(data::Split::test).size());
-  if (fits || profile.data.scattered > 0 || !data.inputs.domain.is_grid()) return profile;
+  if (fits || profile.data.scattered > 0 || !data.inputs.domain(0).is_grid()) return profile;
   return load_profile(name_or_file, overrides, settings_of_file(file));
 }
 
@@ -334,8 +377,13 @@ DataSettings settings_of_file(const std::filesystem::path& path) try {
                            .content_hash = metadata.at("content_xxh64").get<std::string>(),
                            .imported_from = imported_from,
                            .shape = {},
-                           .domain = data::space_from_json(metadata.at("input"), path.string()).domain,
+                           .domain = {},
                            .resolutions = request.at("resolutions").get<std::vector<Resolution>>()};
+  if (metadata.contains("windows")) {
+    settings.windows = metadata["windows"].get<int>();
+    return settings;
+  }
+  settings.file->domain = data::space_from_json(metadata.at("input"), path.string()).domain;
   settings.file->shape = settings.file->domain.shape();
   return settings;
 } catch (const nlohmann::json::exception& error) {
@@ -413,6 +461,9 @@ std::vector<std::string> departures(const Profile& profile) {
                             ? message("data: the data set ", data.file->path, ", which this run did not make")
                             : message("data: imported from ", data.file->imported_from, "; not the paper's"));
   }
+  if (!data.file && data.on_meshes())
+    sentences.push_back(
+        "data: flows of our own solver on our own meshes, which stand in for those of the MeshGraphNets release");
   if (data.scattered > 0)
     sentences.push_back(message("data: at ", data.scattered, " scattered points of the grid instead of the grid"));
   const Profile paper = data.file ? load_profile("paper", {}, data) : load_profile("paper", {}, data.pde);
@@ -426,9 +477,9 @@ std::vector<std::string> departures(const Profile& profile) {
   };
   add(settings_that_differ(data_settings(), "", data, papers.data));
   if (data.has_problem()) {
-    const auto problem = data.problem();
-    for (const pde::Parameter& theirs : pde::find(data.pde).with(papers.data.parameters)->parameters())
-      differs("parameter " + theirs.name + " of the problem", pde::number(problem->parameters(), theirs.name),
+    const std::unique_ptr<pde::Equation> equation = data.equation();
+    for (const pde::Parameter& theirs : pde::equation_with(data.pde, papers.data.parameters)->parameters())
+      differs("parameter " + theirs.name + " of the problem", pde::number(equation->parameters(), theirs.name),
               theirs.value);
   }
   differs("resolutions", resolutions_in_words(profile.resolutions), resolutions_in_words(paper.resolutions));
@@ -464,8 +515,8 @@ std::vector<Profile> load_profiles(const std::string& name_or_file, const std::f
                                    std::vector<std::string> pdes) {
   if (pdes == std::vector<std::string>{"all"}) {
     pdes.clear();
-    for (const auto& problem : pde::all())
-      if (problem->in_paper()) pdes.emplace_back(problem->name());
+    for (const std::string& name : pde::names())
+      if (pde::find_equation(name).in_paper()) pdes.push_back(name);
   }
   std::vector<Profile> profiles;
   for (const std::string& pde : pdes) profiles.push_back(load_profile(name_or_file, overrides, pde));
@@ -480,7 +531,8 @@ data::DatasetRequest data_request(const Profile& profile, std::uint64_t seed) {
                      .validation = profile.data.validation,
                      .test = profile.data.test,
                      .resolutions = profile.data.scattered > 0 ? std::vector<Resolution>{} : profile.resolutions},
-          .seed = seed};
+          .seed = seed,
+          .windows = profile.data.windows};
 }
 
 data::Dataset at_points_of(const Profile& profile, data::Dataset data) {

@@ -38,7 +38,7 @@ struct DataFile {
   std::string path;           ///< decides nothing: the contents do
   std::string content_hash;   ///< Dataset::content_hash
   std::string imported_from;  ///< where an import has it from, in words; empty for a set of our generator
-  std::vector<int> shape;     ///< points per axis of its grid
+  std::vector<int> shape;     ///< points per axis of its grid; empty for flows on meshes
   Domain domain = {};         ///< its grid; only of a file that was just opened
   std::vector<Resolution> resolutions = {};  ///< that it is served at; only of a file that was just opened
 };
@@ -50,20 +50,30 @@ struct DataSettings {
   std::optional<DataFile> file = {};  ///< then pde, parameters and counts are the file's
   /// The fields are taken at so many scattered points of their grid, as data::scattered() does it. 0: on the grid.
   int scattered = 0;
+  int windows = 8;  ///< of each trajectory, which then is what the three counts count
 
   int samples() const { return train + validation + test; }
   /// Whether the data are made from a problem of ours. Nothing of ours knows the problem of imported data.
   bool has_problem() const { return !file || file->imported_from.empty(); }
-  /// That problem with its parameters. Throws InvalidArgument for a name or a parameter that it does not know.
+  /// Whether they are windows of flows on meshes of their own.
+  bool on_meshes() const;
+  /// That problem with its parameters. Throws InvalidArgument for a name or a parameter that it does not know, and for
+  /// flows on meshes.
   std::unique_ptr<pde::Problem> problem() const;
+  /// The same for whatever equation that is.
+  std::unique_ptr<pde::Equation> equation() const;
+  /// The game that is played unless the profile says another one: that of the equation. Of imported flows it is that of
+  /// ours of the same name.
+  ScenarioRule usual_rule() const;
 };
 
 /// Everything that decides a run's size: one TOML file. Every key is needed but for those of [scenario], which has the
-/// problem's default rule without them, `parameters` and `scattered` of [data], `unseen` of [evaluation], and what the
-/// paper's recipe of an explainer does not have.
+/// problem's default rule without them, `parameters`, `scattered` and `windows` of [data], `unseen` of [evaluation],
+/// and what the paper's recipe of an explainer does not have.
 ///
-/// One file serves many problems: what [plane] has is laid over the rest for a problem in two dimensions, and then what
-/// [pde.NAME] has for that problem.
+/// One file serves many problems: what [plane] has is laid over the rest for a problem in two dimensions, or what
+/// [meshes] has for flows on meshes, and then what [pde.NAME] has for that problem. A [meshes.operator] of another
+/// model takes the place of [operator].
 ///
 /// A data set file that takes the place of a problem is the table [data.file] of a stored profile.
 struct Profile {

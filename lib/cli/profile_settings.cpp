@@ -27,7 +27,7 @@ Setting<Table> setting(std::string key, std::string range, std::string meaning,
 /// The parameters of a problem in the order of its list.
 pde::ParameterValues read_parameters(StrictObject object, const std::string& problem) {
   pde::ParameterValues values;
-  for (const pde::Parameter& parameter : pde::find(problem).parameters()) {
+  for (const pde::Parameter& parameter : pde::find_equation(problem).parameters()) {
     if (!object.has(parameter.name)) continue;
     if (parameter.choices.empty())
       values.emplace(parameter.name, object.get<double>(parameter.name));
@@ -35,7 +35,7 @@ pde::ParameterValues read_parameters(StrictObject object, const std::string& pro
       values.emplace(parameter.name, object.get<std::string>(parameter.name));
   }
   object.finish();
-  pde::find(problem).with(values);
+  pde::equation_with(problem, values);
   return values;
 }
 
@@ -50,7 +50,7 @@ DataFile read_file_of_data(StrictObject object) {
   DataFile file{.path = object.get<std::string>("path"),
                 .content_hash = object.get<std::string>("content"),
                 .imported_from = object.get<std::string>("imported_from"),
-                .shape = object.wholes("shape", 1)};
+                .shape = object.array("shape").empty() ? std::vector<int>{} : object.wholes("shape", 1)};
   object.finish();
   return file;
 }
@@ -145,8 +145,9 @@ void read_hiding(StrictObject& object, ScenarioRule& rule) {
     rule.baseline = Hidden::blur;
     rule.blur = *width;
   } else {
-    const std::string word = object.word(key, {"zero", "mean", "rest", "blur"});
-    rule.baseline = word == "mean" ? Hidden::mean : word == "rest" ? Hidden::rest : Hidden::zero;
+    static const std::map<std::string, Hidden> words = {
+        {"zero", Hidden::zero}, {"mean", Hidden::mean}, {"node_mean", Hidden::node_mean}, {"rest", Hidden::rest}};
+    rule.baseline = words.at(object.word(key, {"zero", "mean", "node_mean", "rest", "blur"}));
   }
 }
 
@@ -154,10 +155,12 @@ Json written_hiding(const ScenarioRule& rule, const ScenarioRule&) {
   using Hidden = ScenarioRule::Hidden;
   if (rule.baseline == Hidden::constant) return rule.constants;
   if (rule.baseline == Hidden::blur) return blur_in_words(rule.blur);
+  if (rule.baseline == Hidden::node_mean) return "node_mean";
   return rule.baseline == Hidden::mean ? "mean" : rule.baseline == Hidden::rest ? "rest" : "zero";
 }
 
 Resolution read_resolution(const StrictObject& object, const std::string& key, const Json& entry) {
+  if (entry == "own") return Resolution::own();
   std::vector<int> shape;
   for (const Json& number : entry.is_array() ? entry : Json::array({entry})) {
     const bool whole = number.is_number_integer();
@@ -211,7 +214,10 @@ const Settings<DataSettings>& data_settings() {
       optional(
           whole_setting("scattered", &T::scattered, 4,
                         "The fields are taken at so many scattered points of their grid, a mesh without triangles that "
-                        "is the same for all samples; `resolutions` has this number alone. Without it: on the grid"))};
+                        "is the same for all samples; `resolutions` has this number alone. Without it: on the grid")),
+      optional(whole_setting("windows", &T::windows, 1,
+                             "Of flows on meshes: samples of each trajectory, and the counts above count trajectories. "
+                             "Without it: 8"))};
   return all;
 }
 
@@ -389,9 +395,10 @@ const Settings<ScenarioRule>& scenario_settings() {
             return json_if(!plays_alike(rule, usual) && rule.players == T::Players::blocks, rule.blocks);
           })),
       optional(
-          setting<T>("baseline", "\"zero\", \"mean\", \"rest\", \"blur\", \"blur:0.1\" or [c, …]",
-                     "What a hidden point holds: 0, the mean of the training data, the state at rest of the "
-                     "problem, the input after a Gaussian filter of this part of the domain's length (0.15 without "
+          setting<T>("baseline", "\"zero\", \"mean\", \"node_mean\", \"rest\", \"blur\", \"blur:0.1\" or [c, …]",
+                     "What a hidden point holds: 0, the mean of the training data, on one mesh that of each node, the "
+                     "state at rest of the problem, the input after a Gaussian filter of this part of the domain's "
+                     "length (0.15 without "
                      "a number), or a number for each channel. Without it: the problem's own, which is 0",
                      read_hiding, written_hiding)),
       optional(setting<T>(

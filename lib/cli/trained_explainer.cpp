@@ -91,7 +91,7 @@ FieldBatch test_inputs(const data::Dataset& data, int most) {
   std::vector<std::int64_t> tests = data.indices(data::Split::test);
   tests.resize(std::min(tests.size(), static_cast<std::size_t>(most)));
   FieldBatch inputs =
-      FieldBatch::zeros(data.inputs.domain, static_cast<std::int64_t>(tests.size()), data.inputs.channels);
+      FieldBatch::zeros(data.inputs.domain(), static_cast<std::int64_t>(tests.size()), data.inputs.channels());
   for (std::size_t i = 0; i < tests.size(); ++i)
     std::ranges::copy(data.inputs.field(tests[i]), inputs.field(static_cast<std::int64_t>(i)).begin());
   return inputs;

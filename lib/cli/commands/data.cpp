@@ -11,6 +11,7 @@
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
+#include "data/import_meshgraphnets.hpp"
 #include "data/import_pdebench.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
@@ -25,6 +26,7 @@ struct GenerateOptions {
   data::DatasetRequest request;
   std::vector<std::string> settings;
   std::string shard = "0/1";
+  std::filesystem::path frames;
   std::string profile;  ///< empty: one data set by its own options
   bool all = false;
 };
@@ -34,6 +36,7 @@ struct ImportOptions {
   Resolution interpolate;
   data::PdebenchOptions pdebench;
   data::NpyOptions npy;
+  data::MeshgraphnetsRequest flows;
   std::string centring = "node";
   const CLI::Option* says_periodic = nullptr;
 };
@@ -52,6 +55,7 @@ std::string channels_on_domain(const Json& space) {
     text += (text.empty() ? "" : ", ") + channel["name"].get<std::string>() + " [" +
             channel["unit"].get<std::string>() + "]";
   }
+  if (!space.contains("domain")) return text + " on the mesh of each flow";
   return text + " on " + data::space_from_json(space, "data info").domain.describe();
 }
 
@@ -79,7 +83,13 @@ void print_description(const Json& set) {
               << "output       " << channels_on_domain(set["output"]) << "\n"
               << "input mean   " << set["input_mean"].dump() << " per channel, over the training samples\n";
   }
-  std::cout << "served at    " << request["resolutions"].dump() << " points per axis\n";
+  if (set.contains("windows")) {
+    std::cout << "trajectories " << request["trajectories"] << ", each with " << set["windows"] << " windows (t, t + "
+              << set["lead"] << "); the counts above are of trajectories\n"
+              << "frame        " << set["frame"].get<std::string>() << "\n";
+  } else {
+    std::cout << "served at    " << request["resolutions"].dump() << " points per axis\n";
+  }
   if (set.contains("seed")) std::cout << "seed         " << set["seed"] << "\n";
   std::cout << "content      xxh64 " << set["content_xxh64"].get<std::string>() << ", " << set["bytes"] << " bytes\n";
 }
@@ -108,7 +118,11 @@ void run_generate(const GenerateOptions& options, const Globals& globals) {
   data::LayoutRequest& layout = request.layout;
   if (layout.samples == 0) layout.samples = layout.train + layout.validation + layout.test;
   const runs::Part part = runs::Part::parse("data generate", options.shard);
+  require(options.frames.empty() || pde::has_trajectories(request.pde),
+          "data generate: --frames=", options.frames.string(), " (", request.pde,
+          " has no frames on meshes). Leave it out.");
   data::generate(request, globals.out, part);
+  if (!options.frames.empty()) data::write_frames(request, options.frames);
   if (!part.whole()) {
     if (globals.json) return print_json({{"file", globals.out.string()}, {"part", to_json(part)}});
     std::cout << globals.out.string() << ": part " << part.index << " of " << part.of << " of a data set\n";
@@ -185,6 +199,18 @@ void import_npy(const ImportOptions& options, const Globals& globals) {
   show(globals.out, globals);
 }
 
+void import_meshgraphnets(const ImportOptions& options, const Globals& globals) {
+  require_out("data import", globals);
+  data::MeshgraphnetsRequest request = options.flows;
+  request.seed = globals.seed;
+  const bool given = !request.windows_like.empty();
+  require(given || (request.lead > 0 && request.windows > 0),
+          "data import meshgraphnets: --lead, --windows (nothing in the files says which frames make a sample). Give "
+          "both, or --windows-like.");
+  data::import_meshgraphnets(request, globals.out);
+  show(globals.out, globals);
+}
+
 void add_import(CLI::App& data, const Globals& globals) {
   CLI::App* import = data.add_subcommand(
       "import", "Make a data set of fields from elsewhere; it is labelled as imported wherever it is used");
@@ -218,6 +244,25 @@ void add_import(CLI::App& data, const Globals& globals) {
   npy->add_option("--extent", arrays.npy.extent, "Length of each axis (default 1)")->delimiter(',');
   npy->add_option("--origin", arrays.npy.origin, "Where each axis begins (default 0)")->delimiter(',');
   add_taking(*npy, arrays);
+
+  const auto [meshgraphnets, flows] = add_command<ImportOptions>(
+      *import, "meshgraphnets",
+      "Flows of the MeshGraphNets release, cylinder_flow or airfoil: TFRecord files, or .npz or .h5 files made of them",
+      import_meshgraphnets, globals);
+  meshgraphnets->add_option("folder", flows.flows.folder, "The folder with the parts train, valid and test")
+      ->required();
+  CLI::Option* lead =
+      meshgraphnets->add_option("--lead", flows.flows.lead, "Frames from the input of a sample to its target");
+  lead->check(CLI::PositiveNumber);
+  CLI::Option* windows = meshgraphnets->add_option("--windows", flows.flows.windows, "Samples of each trajectory");
+  windows->check(CLI::PositiveNumber);
+  meshgraphnets->add_option("--trajectories", flows.flows.trajectories, "The most of each part (default: all)")
+      ->check(CLI::PositiveNumber);
+  meshgraphnets
+      ->add_option("--windows-like", flows.flows.windows_like,
+                   "A data set of trajectories whose lead and windows are taken")
+      ->excludes(lead)
+      ->excludes(windows);
 }
 
 }  // namespace
@@ -233,13 +278,21 @@ void add_data(CLI::App& app, const Globals& globals) {
   generate->add_flag("--all", options.all, "Every problem of the paper, with --profile")->excludes(pde);
   add_layout(*generate, options.request.layout,
              "How many; split 4220/750/30 in proportion unless the three counts are given");
+  generate
+      ->add_option("--windows", options.request.windows,
+                   "Samples of each trajectory of a flow on meshes; the counts then count trajectories")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   generate->add_option("--set", options.settings, "A parameter of the PDE, name=value; may be repeated")
       ->allow_extra_args(false);
   generate->add_option("--shard", options.shard,
                        "i/N: only the i-th of N parts, i from 0, into a file for `opshap data merge`");
+  generate->add_option("--frames", options.frames,
+                       "A folder: all frames of the flows too, in the format of the MeshGraphNets release");
   CLI::Option* profile = generate->add_option(
       "--profile", options.profile, "The sizes of a profile, with an estimate of the cost; --out is a folder then");
-  for (const char* size : {"--samples", "--train", "--validation", "--test", "--resolutions", "--set", "--shard"})
+  for (const char* size :
+       {"--samples", "--train", "--validation", "--test", "--resolutions", "--windows", "--set", "--shard", "--frames"})
     profile->excludes(size);
 
   add_import(*data, globals);

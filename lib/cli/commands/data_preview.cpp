@@ -31,7 +31,7 @@ struct PreviewOptions {
 /// Thinned out in the plane, so that the picture stays small.
 FieldBatch drawable(const FieldBatch& field) {
   std::vector<int> shape;
-  if (field.domain.dimension() < 2) return field;
+  if (field.domain.dimension() < 2 || !field.domain.is_grid()) return field;
   for (Axis axis : field.domain.axes()) {
     while (axis.points > most_points_per_axis && axis.divided() % 2 == 0) axis = axis.strided(2);
     shape.push_back(axis.points);
@@ -53,9 +53,10 @@ runs::FieldsRow fields_row(const data::Dataset& set, std::int64_t sample) {
           .input = input.values,
           .solution = target.values,
           .prediction = {},
-          .shape = input.domain.shape(),
+          .shape = input.domain.is_grid() ? input.domain.shape() : Resolution::own().numbers(),
           .input_channels = names(set.input_channels),
-          .output_channels = names(set.target_channels)};
+          .output_channels = names(set.target_channels),
+          .cells = input.domain.is_grid() ? std::vector<std::int64_t>{} : input.domain.as_mesh().cells};
 }
 
 /// The values that the sample uses.
@@ -89,7 +90,8 @@ reporting::DataSheet sheet_of(const PreviewOptions& options) {
   const auto drawn = data::read_drawn(options.file);
   reporting::DataSheet sheet{.pde = set.pde, .facts = {}, .samples = {}};
   sheet.facts = {{"Samples", std::to_string(set.samples())},
-                 {"Grid", set.inputs.domain.describe()},
+                 set.inputs.on_one_domain() ? std::pair<std::string, std::string>("Grid", set.inputs.domain().describe())
+                                  : std::pair<std::string, std::string>("Meshes", std::to_string(set.inputs.domains())),
                  {"Origin", metadata.value("origin", "")},
                  {"Equation", metadata.value("equation", "")},
                  {"Content", "xxh64 " + set.content_hash}};
@@ -97,7 +99,7 @@ reporting::DataSheet sheet_of(const PreviewOptions& options) {
     require(sample >= 0 && sample < set.samples(), "data preview: --samples=", sample, " (the set has samples 0 to ",
             set.samples() - 1, "). Name some of these.");
     reporting::SheetSample shown{.heading = heading(set, sample), .fields = fields_row(set, sample), .drawn = {}};
-    for (const pde::Drawn& numbers : drawn[static_cast<std::size_t>(sample)]) {
+    for (const pde::Drawn& numbers : drawn[static_cast<std::size_t>(sample / set.windows)]) {
       if (std::string words = in_words(numbers.values); !words.empty())
         shown.drawn.emplace_back(numbers.name, std::move(words));
     }

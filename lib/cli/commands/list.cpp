@@ -82,33 +82,42 @@ Json describe_game(const games::Kind& kind) {
           {"interaction_order", order == 0 ? Json(nullptr) : Json(order)}};
 }
 
-Json describe_parameter(const pde::Parameter& parameter, const pde::Problem& problem) {
+Json describe_parameter(const pde::Parameter& parameter, const pde::Equation& equation) {
   Json object = {{"name", parameter.name}, {"meaning", parameter.meaning}};
   if (parameter.choices.empty()) {
     object["value"] = parameter.value;
   } else {
-    object.update({{"value", pde::choice(problem.parameters(), parameter.name)}, {"choices", parameter.choices}});
+    object.update({{"value", pde::choice(equation.parameters(), parameter.name)}, {"choices", parameter.choices}});
   }
   return object;
 }
 
-Json describe_problem(const std::unique_ptr<pde::Problem>& problem) {
-  const pde::Evolution* evolution = problem->evolution();
+/// `drawn` are the numbers that a flow draws, which `pde solve` takes as it takes parameters; null for a problem.
+Json describe_equation(const std::string& name) {
+  const pde::Equation& equation = pde::find_equation(name);
+  const auto* flows = dynamic_cast<const pde::Trajectories*>(&equation);
+  const auto* problem = dynamic_cast<const pde::Problem*>(&equation);
+  const pde::Evolution* evolution = problem != nullptr ? problem->evolution() : nullptr;
   const auto stepping = evolution != nullptr ? evolution->time_stepping() : std::nullopt;
-  const pde::Rest rest = problem->rest();
-  const auto names = [](const pde::Space& space) {
-    return listed(space.channels, [](const pde::Channel& channel) { return Json(channel.name); });
+  const pde::Rest rest = equation.rest();
+  const auto names = [](const std::vector<pde::Channel>& channels) {
+    return listed(channels, [](const pde::Channel& channel) { return Json(channel.name); });
   };
-  return {
-      {"name", problem->name()},
-      {"summary", problem->summary()},
-      {"scheme", problem->scheme()},
-      {"parameters", listed(problem->parameters(), [&](const auto& one) { return describe_parameter(one, *problem); })},
-      {"input", names(problem->input())},
-      {"output", names(problem->output())},
-      {"target_time", evolution != nullptr ? Json(evolution->target_time()) : Json(nullptr)},
-      {"order", stepping ? Json(stepping->order) : Json(nullptr)},
-      {"rest", rest ? Json(rest.state) : Json(nullptr)}};
+  const auto described = [&](const std::vector<pde::Parameter>& parameters) {
+    return listed(parameters, [&](const auto& one) { return describe_parameter(one, equation); });
+  };
+  return {{"name", name},
+          {"summary", equation.summary()},
+          {"scheme", equation.scheme()},
+          {"parameters", described(equation.parameters())},
+          {"drawn", flows != nullptr ? described(flows->numbers()) : Json(nullptr)},
+          {"input", names(pde::input_channels(equation))},
+          {"output", names(problem != nullptr ? problem->output().channels : flows->channels())},
+          {"target_time", evolution != nullptr ? Json(evolution->target_time())
+                          : flows != nullptr   ? Json(flows->lead())
+                                               : Json(nullptr)},
+          {"order", stepping ? Json(stepping->order) : Json(nullptr)},
+          {"rest", rest ? Json(rest.state) : Json(nullptr)}};
 }
 
 Json describe_metric(const metrics::Metric& metric) {
@@ -152,7 +161,7 @@ const std::vector<Listing>& listings() {
   static const std::vector<Listing> all = {
       {"estimators", [] { return listed(estimators::all(), describe_estimator); }},
       {"games", [] { return listed(games::all(), describe_game); }},
-      {"pdes", [] { return listed(pde::all(), describe_problem); }},
+      {"pdes", [] { return listed(pde::names(), describe_equation); }},
       {"operators", list_operators},
       {"metrics", [] { return listed(metrics::all(), describe_metric); }},
       {"studies", [] { return listed(studies(), name_and_summary<StudyName>); }},

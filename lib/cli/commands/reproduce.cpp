@@ -109,11 +109,15 @@ std::optional<data::Dataset> given_data(const Profile& profile) {
 
 networks::NetworkSpaces spaces_of(const Profile& profile, const std::optional<data::Dataset>& given) {
   if (given) {
-    return {.dimension = given->inputs.domain.dimension(),
-            .in_channels = given->inputs.channels,
-            .out_channels = given->targets.channels};
+    return {.dimension = given->inputs.dimension(),
+            .in_channels = given->inputs.channels(),
+            .out_channels = given->targets.channels()};
   }
-  const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
+  if (profile.data.on_meshes()) {
+    const auto channels = static_cast<int>(pde::find_trajectories(profile.data.pde).channels().size());
+    return {.dimension = 2, .in_channels = channels, .out_channels = channels};
+  }
+  const std::unique_ptr<pde::Problem> problem = profile.data.problem();
   const pde::Space input = problem->input();
   return {.dimension = input.domain.dimension(),
           .in_channels = input.channel_count(),
