@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -315,6 +317,37 @@ TEST_F(MeshCommands, AnAttributionIsDrawnWithItsNumbers) {
   EXPECT_TRUE(has(run.out, "blocks of the mesh hold points and play"));
   EXPECT_TRUE(has(read_file(path("f.svg")), "<svg"));
   EXPECT_EQ(1 + mesh_.size(), std::ranges::count(read_file(path("f.csv")), '\n'));
+}
+
+/// The numbers of an array of a .vtu file.
+std::vector<double> vtu_array(const std::string& text, const std::string& name) {
+  const std::size_t head = text.find("Name=\"" + name + "\""), begin = text.find('\n', head);
+  std::istringstream numbers(text.substr(begin, text.find("</DataArray>", head) - begin));
+  return {std::istream_iterator<double>(numbers), std::istream_iterator<double>()};
+}
+
+TEST_F(MeshCommands, AnAttributionIsWrittenForParaView) {
+  const auto values = answer(attribute("--query 40 --players 16 --method exact --out " + path("v.vtu")))["values"]
+                          .get<std::vector<double>>();
+  const std::string text = read_file(path("v.vtu"));
+  EXPECT_EQ(std::vector<double>(mesh_.cells.begin(), mesh_.cells.end()), vtu_array(text, "connectivity"));
+  EXPECT_EQ(u_, vtu_array(text, "input 0"));
+  const std::vector<double> players = vtu_array(text, "player"), found = vtu_array(text, "attribution"),
+                            densities = vtu_array(text, "attribution density"), points = vtu_array(text, "Points");
+  ASSERT_EQ(u_.size(), players.size());
+  std::vector<double> areas(values.size(), 0), sums(values.size(), 0);
+  for (std::size_t node = 0; node < players.size(); ++node) {
+    const auto player = static_cast<std::size_t>(players[node]);
+    EXPECT_EQ(values[player], found[node]);
+    EXPECT_EQ(mesh_.points[2 * node], points[3 * node]);
+    areas[player] += mesh_.volumes[node];
+    sums[player] += densities[node] * mesh_.volumes[node];
+  }
+  EXPECT_EQ("", mismatch(values, sums, rounding(static_cast<double>(u_.size()), 10)))
+      << "a density is over the player's area";
+  expect_refusal(attribute("--query all --players 16 --method exact --out " + path("w.vtu")), 2, "one of each");
+  expect_refusal("attribute --game unanimity_sum --players 4 --method exact --out " + path("w.vtu"), 2, "no mesh");
+  EXPECT_FALSE(fs::exists(path("w.vtu")));
 }
 
 TEST_F(MeshCommands, AnOperatorRunsOnAMesh) {

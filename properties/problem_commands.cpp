@@ -14,6 +14,7 @@
 #include "core/file.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
+#include "data/mesh_file.hpp"
 #include "data/npy.hpp"
 #include "pde/registry.hpp"
 #include "support/program.hpp"
@@ -94,6 +95,7 @@ TEST_F(ProblemCommands, AFlowIsSolvedFromItsGeometryAndNumbers) {
   EXPECT_EQ((Shape{3, nodes, 1}), arrays.at("pressure").shape);
   EXPECT_EQ(3, arrays.at("cells").shape.at(1));
   EXPECT_EQ((Shape{3}), arrays.at("times").shape);
+  EXPECT_EQ(nodes, data::read_mesh(path("f.npz")).size()) << "what --mesh takes";
 
   expect_refusal(coarse + "--time 0.2 --frames 3 --out " + path("f.npy"), 2, "Give a file that ends in .npz.");
   expect_refusal(coarse + "--time 0.2 --frames 3 --initial " + array("in.npy", {8}) + out, 2, "Leave it out.");

@@ -84,7 +84,7 @@ std::string csv(const Answers& answers) {
 
 void require_values_file(const std::filesystem::path& out) {
   if (out.empty() || out == "-") return;
-  const std::set<std::string> known = {".npy", ".npz", ".csv", ".json"};
+  const std::set<std::string> known = {".npy", ".npz", ".csv", ".json", ".vtu"};
   if (known.contains(out.extension().string())) return;
   // What is no regular file has no ending: a device, a pipe.
   const auto kind = std::filesystem::status(out).type();
@@ -92,7 +92,7 @@ void require_values_file(const std::filesystem::path& out) {
       kind != std::filesystem::file_type::directory)
     return;
   throw InvalidArgument(message("attribute: --out=", out.string(),
-                                " (its ending says no format that values have). Give .npy, .npz, .csv or .json."));
+                                " (its ending says no format that values have). Give .npy, .npz, .csv or .json, or .vtu for a field on triangles."));
 }
 
 void write_values(const Globals& globals, const Answers& answers) {

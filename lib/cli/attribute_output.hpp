@@ -36,7 +36,7 @@ struct Answers {
   std::string remark = {};                                         ///< on all of them
 };
 
-/// Throws InvalidArgument where the ending of --out is none of .npy, .npz, .csv, .json; "-" is .npy. To be called
+/// Throws InvalidArgument where the ending of --out is none of .npy, .npz, .csv, .json, .vtu; "-" is .npy. To be called
 /// before the work.
 void require_values_file(const std::filesystem::path& out);
 

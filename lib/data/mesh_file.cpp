@@ -292,10 +292,11 @@ Parts points_of(const NpyArray& array, const std::string& who) {
 
 Parts parts_of(const NpzFile& file, const std::string& name) {
   const std::string there = joined(file.names());
-  require<DataError>(file.contains("points"), name, ": array=points (missing; the file has ",
+  const char* const places = file.contains("mesh_pos") ? "mesh_pos" : "points";
+  require<DataError>(file.contains(places), name, ": array=points (missing; the file has ",
                      there.empty() ? "no arrays" : there,
                      "). Save points [N,2], and cells or volumes if you have them.");
-  Parts parts = points_of(file.array("points"), name + ", points");
+  Parts parts = points_of(file.array(places), message(name, ", ", places));
   if (file.contains("cells")) {
     const NpyArray array = file.array("cells");
     require(array.shape.size() == 2 && array.shape[1] == parts.dimension + 1, name,

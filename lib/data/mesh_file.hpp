@@ -11,7 +11,8 @@ namespace opshap::data {
 ///
 ///   .npy   a point cloud, [N, 1] or [N, 2]; volumes by point_cloud()
 ///   .npz   `points` [N, d], with `cells` [C, d + 1] or `volumes` [N] or both; volumes that are not given are those of
-///          Mesh::of_cells(), and without cells those of point_cloud()
+///          Mesh::of_cells(), and without cells those of point_cloud(). `mesh_pos` is another name of `points`: a flow
+///          that `pde solve` has written is a mesh too
 ///   .msh   Gmsh, the ASCII formats MSH 4.1 and 2.2
 ///
 /// `name` is the file's, for messages. Throws DataError for bytes that are none of these, and for a mesh that cannot be

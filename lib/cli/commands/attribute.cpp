@@ -9,6 +9,9 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/attribute_method.hpp"
@@ -19,6 +22,7 @@
 #include "cli/trained_explainer.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "data/vtu_file.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "reporting/field_figures.hpp"
@@ -199,9 +203,53 @@ void draw_figure(const std::filesystem::path& path, const OperatorQuestion& aske
              reporting::attribution_numbers(scenario, output, attribution.values, attribution.standard_errors).csv());
 }
 
+constexpr const char* vtu = ".vtu";
+
+/// The mesh of one input with what is on it: the input's channels, the explained output, players, and the attribution
+/// of each node's player, as it is and over the player's area.
+void write_vtu(const std::filesystem::path& path, const OperatorQuestion& asked, const Answers& answers) {
+  Scenario scenario = make_scenario(asked.rule, asked.inputs);
+  scenario.readout = asked.readouts.front();
+  const auto nodes = static_cast<std::size_t>(asked.inputs.domain.points());
+  const auto channel_of = [nodes](const FieldBatch& field, int channel) {
+    const std::span<const double> values = field.field(0).subspan(static_cast<std::size_t>(channel) * nodes, nodes);
+    return std::vector<double>(values.begin(), values.end());
+  };
+  std::vector<std::pair<std::string, std::vector<double>>> at_nodes;
+  for (int channel = 0; channel < asked.inputs.channels; ++channel)
+    at_nodes.emplace_back(message("input ", channel), channel_of(asked.inputs, channel));
+  const int explained = scenario.readout.terms().front().query.channel;
+  at_nodes.emplace_back(message("output ", explained), channel_of(asked.op->apply(asked.inputs), explained));
+  const std::vector<double>& found = answers.attributions.front().front().values;
+  std::vector<double> players, values, densities;
+  for (const int player : scenario.partition.player_of) {
+    const auto at = static_cast<std::size_t>(player);
+    players.push_back(player);
+    values.push_back(found[at]);
+    densities.push_back(found[at] / scenario.partition.volumes[at]);
+  }
+  at_nodes.emplace_back("player", std::move(players));
+  at_nodes.emplace_back("attribution", std::move(values));
+  at_nodes.emplace_back("attribution density", std::move(densities));
+  write_file(path, data::format_vtu(asked.inputs.domain.as_mesh(), at_nodes));
+}
+
+/// Refuses before the work what no such file can hold.
+void require_triangles(const std::filesystem::path& out, const OperatorQuestion& asked) {
+  const Domain& domain = asked.inputs.domain;
+  require(!domain.is_grid() && domain.dimension() == 2 && !domain.as_mesh().cells.empty(),
+          "attribute: --out=", out.string(), " (the input is on a ", domain.describe(),
+          ", and the format is for triangles). Give .npy, .npz, .csv or .json.");
+  require(asked.inputs.batch == 1 && asked.readouts.size() == 1, "attribute: --out=", out.string(),
+          " (has one input and one query or target; there are ", asked.inputs.batch, " and ", asked.readouts.size(),
+          "). Ask for one of each.");
+}
+
 void attribute_game(const AttributeOptions& options, const Globals& globals) {
   for (const char* option : {"--explainer", "--figure"})
     require(options.command->count(option) == 0, "attribute: ", option, " (only with --operator). Leave it out.");
+  require(globals.out.extension() != vtu, "attribute: --out=", globals.out.string(),
+          " (a game has no mesh). Give .npy, .npz, .csv or .json.");
   const auto peer = wanted_peer(options);
   const NamedGame named = wanted_game(options);
   AskedGame asked(*named.game, named.foreign);
@@ -233,9 +281,11 @@ void attribute_operator(const AttributeOptions& options, const Globals& globals)
   require(options.figure.empty() || (asked.inputs.batch == 1 && asked.readouts.size() == 1),
           "attribute: --figure (draws one input and one query or target; there are ", asked.inputs.batch, " and ",
           asked.readouts.size(), "). Ask for one of each.");
+  const bool for_paraview = globals.out.extension() == vtu;
+  if (for_paraview) require_triangles(globals.out, asked);
   const Answers answers = answer(options, asked, globals);
   say_steps(answers);
-  write_values(globals, answers);
+  for_paraview ? write_vtu(globals.out, asked, answers) : write_values(globals, answers);
   if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
   if (!answers.remark.empty()) std::cerr << "attribute: note: " << answers.remark << ".\n";
   if (globals.out != "-") print_answers(globals, answers);
