@@ -391,6 +391,19 @@ TEST(Claims, AreJudgedOnGridsWithAGoodOperatorAndAGoodReference) {
   const Judgement without = expect_verdict(Verdict::reproduced, "low_error", bad_backbone);
   EXPECT_TRUE(has(without.evidence, "Without n = 64 (the backbone's median error is 0.110)"));
 
+  // A flow that hardly changes is easily predicted: what counts is the change at the query.
+  runs::Results flows = results;
+  for (runs::OperatorRow& row : flows.operators) {
+    if (row.points != 64) continue;
+    row.query_changes.assign(row.relative_errors.size(), 1);
+    row.query_errors.assign(row.relative_errors.size(), 0.51);
+  }
+  EXPECT_TRUE(has(expect_verdict(Verdict::reproduced, "low_error", flows).evidence,
+                  "at the query the backbone's median error is 0.510"));
+  for (runs::OperatorRow& row : flows.operators)
+    if (row.points == 64) row.query_errors.assign(row.relative_errors.size(), 0.49);
+  expect_verdict(Verdict::not_reproduced, "low_error", flows);
+
   runs::Run bad_reference = run_of(results);
   bad_reference.settings = {{"reference_error", "0.01"}};
   for (const auto& [error, verdict] :

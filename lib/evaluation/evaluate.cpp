@@ -355,7 +355,8 @@ Described describe_backbone(const Evaluation& evaluation, const Resolution& reso
     row.solution_norms.push_back(norm(solution.field(0)));
     row.relative_errors.push_back(
         relative(distance(prediction.field(0), solution.field(0)), row.solution_norms.back()));
-    if (const auto [error, change] = at_query(scenario, prediction, solution); evaluation.data.windows > 1) {
+    if (!evaluation.data.node_types.empty()) {
+      const auto [error, change] = at_query(scenario, prediction, solution);
       row.query_errors.push_back(error);
       row.query_changes.push_back(change);
     }

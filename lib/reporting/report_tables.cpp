@@ -256,15 +256,25 @@ Table backbone(const Scoreboard& scores) {
     return defined == all ? std::to_string(all)
                           : fmt::format("{} of {} (the solution of the others is 0)", defined, all);
   };
-  return table_of(
-      "backbone",
+  std::vector<ColumnOf<runs::OperatorRow>> columns = {
+      {"points", [](auto& row) { return runs::shape_in_words(row.shape); }, true},
+      {"inputs", inputs, true},
+      {"median [quartiles]", [](auto& row) { return show(statistics::quartiles(row.defined_errors())); }, true},
+      {"largest", [](auto& row) { return show(std::ranges::max(row.defined_errors())); }, true}};
+  std::string caption =
       "Relative 2-norm error of the backbone's prediction on the test inputs: attributions explain this operator, not "
-      "the PDE.",
-      rows,
-      {{"points", [](auto& row) { return runs::shape_in_words(row.shape); }, true},
-       {"inputs", inputs, true},
-       {"median [quartiles]", [](auto& row) { return show(statistics::quartiles(row.defined_errors())); }, true},
-       {"largest", [](auto& row) { return show(std::ranges::max(row.defined_errors())); }, true}});
+      "the PDE.";
+  const auto of_flows = [](const runs::OperatorRow& row) { return !row.query_errors.empty(); };
+  if (!rows.empty() && std::ranges::all_of(rows, of_flows)) {
+    caption +=
+        " At the query: the error there, and that of who says that nothing changes until the target's time, each the "
+        "median over the inputs. An operator with more than half of the latter is not good enough to be explained.";
+    columns.push_back(
+        {"at the query", [](auto& row) { return show(statistics::quartiles(row.query_errors).median); }, true});
+    columns.push_back(
+        {"no change", [](auto& row) { return show(statistics::quartiles(row.query_changes).median); }, true});
+  }
+  return table_of("backbone", caption, rows, columns);
 }
 
 Table net_of_the_reference(const Scoreboard& scores) {

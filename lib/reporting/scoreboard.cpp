@@ -68,7 +68,7 @@ std::vector<double> coarsened(const std::vector<double>& fine) {
   return coarse;
 }
 
-constexpr double most_backbone_error = 0.1, most_missed_targets = 5;
+constexpr double most_backbone_error = 0.1, most_of_a_change = 0.5, most_missed_targets = 5;
 
 /// What the run's profile asked of its references.
 std::optional<double> reference_target(const runs::Run& run) {
@@ -214,6 +214,14 @@ std::optional<double> Scoreboard::backbone_error(const Discretisation& on) const
 std::string Scoreboard::unfit(const Discretisation& on) const {
   const std::optional<double> backbone = backbone_error(on);
   if (backbone && *backbone > most_backbone_error) return message("the backbone's median error is ", show(*backbone));
+  for (const runs::OperatorRow& row : run_.results.operators) {
+    if (row.pde != run_.pde || row.shape != on.shape || row.query_errors.empty()) continue;
+    const double error = statistics::quartiles(row.query_errors).median,
+                 change = statistics::quartiles(row.query_changes).median;
+    if (error > most_of_a_change * change)
+      return message("at the query the backbone's median error is ", show(error),
+                     ", and that of who says that nothing ", "changes is ", show(change));
+  }
   const ReferenceQuality quality = reference(on);
   if (quality.target && quality.error.median > most_missed_targets * *quality.target) {
     return message("the reference's median error is ", show(quality.error.median), ", and ", show(*quality.target),

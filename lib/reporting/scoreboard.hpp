@@ -120,8 +120,9 @@ class Scoreboard {
   /// The backbone's median relative error over the test inputs of a grid; none where the run does not know it.
   std::optional<double> backbone_error(const Discretisation& on) const;
   /// A grid takes part in verdicts only where the operator that is explained is the problem's, and where the reference
-  /// is one: a median backbone error of at most 0.1 and a median reference error of at most five times the run's
-  /// target. Why this grid does not; empty where it does. An error that the run does not know is no reason.
+  /// is one: a median backbone error of at most 0.1, of flows at the explained point at most half of the error of who
+  /// says that nothing changes, and a median reference error of at most five times the run's target. Why this grid does
+  /// not; empty where it does. An error that the run does not know is no reason.
   std::string unfit(const Discretisation& on) const;
   /// The same with the grids that take part in verdicts alone.
   Scoreboard of_fit_grids() const;
