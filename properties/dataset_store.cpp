@@ -7,16 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/process.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "data/dataset.hpp"
@@ -51,24 +48,6 @@ class DatasetStore : public RunFolder {
   std::string bytes_of(const data::DatasetRequest& request, const std::string& name = "reference.h5") const {
     data::generate(request, file(name));
     return read_file(file(name));
-  }
-
-  /// Runs generate() in a process of its own, which gets a signal once the manifest has a line. Returns how it ended.
-  int interrupted(const data::DatasetRequest& request, const std::string& name, int signal) const {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      stop_on_signals();
-      ::_exit(refusal<Stopped>([&] { data::generate(request, file(name)); }).empty() ? 0 : 6);
-    }
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    std::error_code none;
-    while (std::chrono::steady_clock::now() < deadline &&
-           !(fs::file_size(shards(name) / "manifest.jsonl", none) > 0 && !none))
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    ::kill(child, signal);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return status;
   }
 };
 
@@ -181,14 +160,14 @@ TEST_F(DatasetStore, AFinishedSetIsLeftAlone) {
 TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
   const data::DatasetRequest request = quick(64 * 6);
   const std::string reference = bytes_of(request);
-  const int status = interrupted(request, "killed.h5", SIGKILL);
+  const int status = interrupted(request, file("killed.h5"), SIGKILL);
   ASSERT_TRUE(WIFSIGNALED(status));
   ASSERT_FALSE(fs::exists(file("killed.h5")));
   ASSERT_TRUE(fs::exists(shards("killed.h5") / "00000.h5"));
   const auto kept = fs::last_write_time(shards("killed.h5") / "00000.h5");
 
   // A second kill in the middle, and the first shard is still the one of the first run.
-  interrupted(request, "killed.h5", SIGKILL);
+  interrupted(request, file("killed.h5"), SIGKILL);
   EXPECT_EQ(kept, fs::last_write_time(shards("killed.h5") / "00000.h5"));
 
   EXPECT_EQ(reference, bytes_of(request, "killed.h5"));
@@ -197,7 +176,7 @@ TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
 
 TEST_F(DatasetStore, AStoppedGenerationSaysSoAndIsContinued) {
   const data::DatasetRequest request = quick(64 * 6);
-  const int status = interrupted(request, "stopped.h5", SIGTERM);
+  const int status = interrupted(request, file("stopped.h5"), SIGTERM);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(6, WEXITSTATUS(status));
   EXPECT_FALSE(fs::exists(file("stopped.h5")));
@@ -223,7 +202,7 @@ TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
   };
   for (std::size_t i = 0; i < damages.size(); ++i) {
     const std::string name = "damaged" + std::to_string(i) + ".h5";
-    interrupted(request, name, SIGKILL);
+    interrupted(request, file(name), SIGKILL);
     ASSERT_TRUE(fs::exists(shards(name) / "00000.h5"));
     damages[i](shards(name) / "00000.h5");
     EXPECT_EQ(reference, bytes_of(request, name)) << i;
@@ -231,7 +210,7 @@ TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
 
   data::DatasetRequest other = request;
   other.seed = 43;
-  interrupted(other, "foreign.h5", SIGKILL);
+  interrupted(other, file("foreign.h5"), SIGKILL);
   EXPECT_EQ(reference, bytes_of(request, "foreign.h5"));
 }
 

@@ -16,6 +16,8 @@
 #include "data/generate.hpp"
 #include "data/import_meshgraphnets.hpp"
 #include "data/maker.hpp"
+#include "data/meshgraphnets.hpp"
+#include "data/npy.hpp"
 #include "data/trajectory_file.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
@@ -85,6 +87,15 @@ TEST_F(TrajectoryData, AUnitThatIsThereIsNotMadeAgain) {
   data::generate(six_flows(), file("set.h5"));
   EXPECT_TRUE(bytes() == read_file(file("set.h5")));
   EXPECT_FALSE(fs::exists(file("set.h5.shards")));
+}
+
+TEST_F(TrajectoryData, GoesOnWhereItWasAfterAKill) {
+  set_threads(1);
+  EXPECT_TRUE(WIFSIGNALED(interrupted(six_flows(), file("set.h5"), SIGKILL)));
+  EXPECT_FALSE(fs::exists(file("set.h5")));
+  EXPECT_TRUE(fs::exists(file("set.h5.shards/00000.h5"))) << "what is not made again";
+  data::generate(six_flows(), file("set.h5"));
+  EXPECT_TRUE(bytes() == read_file(file("set.h5")));
 }
 
 TEST_F(TrajectoryData, AWindowIsTwoFramesOfItsFlowOnItsMesh) {
@@ -278,6 +289,106 @@ TEST_F(TrajectoryData, FramesThatWereWrittenAreImportedAsTheSameSamples) {
                                            {{.folder = file("frames"), .lead = 1, .windows = 5}, "windows=5"}},
       [this](const data::MeshgraphnetsRequest& request) { data::import_meshgraphnets(request, file("none.h5")); });
   EXPECT_FALSE(fs::exists(file("none.h5")));
+}
+
+/// One flow of the release as arrays of another layout.
+class Repackaged {
+ public:
+  explicit Repackaged(const pde::Trajectory& flow) : flow_(flow) {}
+
+  /// [T,N,·]: what does not change is there for each frame.
+  std::vector<std::pair<std::string, data::NpyArray>> tiled() const {
+    std::vector<std::pair<std::string, data::NpyArray>> arrays = still(frames());
+    arrays.emplace_back("velocity", reals({frames(), nodes(), 2}, values(0, 2, /*nodes_first=*/false)));
+    arrays.emplace_back("pressure", reals({frames(), nodes(), 1}, values(2, 1, false)));
+    return arrays;
+  }
+  /// [N,T,·], and [1,N,·] of what does not change.
+  std::vector<std::pair<std::string, data::NpyArray>> nodes_first() const {
+    std::vector<std::pair<std::string, data::NpyArray>> arrays = still(1);
+    arrays.emplace_back("velocity", reals({nodes(), frames(), 2}, values(0, 2, true)));
+    arrays.emplace_back("pressure", reals({nodes(), frames(), 1}, values(2, 1, true)));
+    return arrays;
+  }
+
+ private:
+  std::int64_t frames() const { return std::ssize(flow_.times); }
+  std::int64_t nodes() const { return flow_.nodes(); }
+  static data::NpyArray reals(std::vector<std::int64_t> shape, std::vector<double> values) {
+    return {std::move(shape), data::Dtype::float32, std::move(values)};
+  }
+  std::vector<std::pair<std::string, data::NpyArray>> still(std::int64_t copies) const {
+    const Mesh& mesh = flow_.domain.as_mesh();
+    std::vector<double> places;
+    std::vector<std::int64_t> cells, types;
+    for (std::int64_t copy = 0; copy < copies; ++copy) {
+      places.insert(places.end(), mesh.points.begin(), mesh.points.end());
+      cells.insert(cells.end(), mesh.cells.begin(), mesh.cells.end());
+      for (const pde::NodeType type : flow_.node_types) types.push_back(static_cast<std::int64_t>(type));
+    }
+    return {{"mesh_pos", reals({copies, nodes(), 2}, places)},
+            {"cells", {{copies, std::ssize(mesh.cells) / 3, 3}, data::Dtype::int32, cells}},
+            {"node_type", {{copies, nodes(), 1}, data::Dtype::int32, types}}};
+  }
+  std::vector<double> values(std::int64_t first, std::int64_t channels, bool nodes_first) const {
+    std::vector<double> found;
+    for (std::int64_t i = 0; i < frames() * nodes(); ++i) {
+      const std::int64_t frame = nodes_first ? i % frames() : i / nodes(),
+                         node = nodes_first ? i / frames() : i % nodes();
+      for (std::int64_t channel = first; channel < first + channels; ++channel)
+        found.push_back(static_cast<double>(flow_.frame(frame)[static_cast<std::size_t>(channel * nodes() + node)]));
+    }
+    return found;
+  }
+
+  const pde::Trajectory& flow_;
+};
+
+/// A file of h5py: a group for each flow.
+data::Column in_group(const std::string& group, const std::string& name, const data::NpyArray& array) {
+  data::Column column{message("/", group, "/", name == "mesh_pos" ? "pos" : name), array.shape, {}};
+  if (const auto* reals = std::get_if<std::vector<double>>(&array.values))
+    column.values = std::vector<float>(reals->begin(), reals->end());
+  else
+    column.values = std::vector<std::int32_t>(array.integers("test").begin(), array.integers("test").end());
+  return column;
+}
+
+TEST_F(TrajectoryData, TheReleaseAndItsRepackagingsAreImportedAsTheSameSet) {
+  const fs::path release = fs::path(OPSHAP_SOURCE_DIR) / "reference_data/meshgraphnets/cylinder_flow";
+  const data::MeshgraphnetsFolder folder(release);
+  for (const data::Split part : {data::Split::train, data::Split::validation, data::Split::test}) {
+    const std::string name = data::meshgraphnets_name(part);
+    std::vector<data::Column> groups;
+    data::TrajectoryStream flows = folder.read(part);
+    for (int number = 0; const auto flow = flows.next(); ++number) {
+      const Repackaged arrays(*flow);
+      fs::create_directories(file("tiled") / name);
+      fs::create_directories(file("nodes_first") / name);
+      const std::string archive = message("ex", number, ".npz");
+      write_file(file("tiled") / name / archive, data::format_npz(arrays.tiled()));
+      write_file(file("nodes_first") / name / archive, data::format_npz(arrays.nodes_first()));
+      for (const auto& [array, numbers] : arrays.tiled())
+        groups.push_back(in_group(std::to_string(number), array, numbers));
+    }
+    fs::create_directories(file("groups"));
+    write_file(file("groups") / (name + ".h5"), data::hdf5_bytes(groups, "{}"));
+  }
+  const auto columns = [this](const fs::path& from, const std::string& to) {
+    data::import_meshgraphnets({.folder = from, .lead = 2, .windows = 2}, file(to));
+    return Opened(file(to)).columns;
+  };
+  const std::vector<data::Column> first = columns(release, "release.h5");
+  ASSERT_FALSE(first.empty());
+  for (const char* layout : {"tiled", "nodes_first", "groups"}) {
+    const std::vector<data::Column> other = columns(file(layout), message(layout, ".h5"));
+    ASSERT_EQ(first.size(), other.size()) << layout;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      EXPECT_EQ(first[i].name, other[i].name) << layout;
+      EXPECT_EQ(first[i].shape, other[i].shape) << layout << first[i].name;
+      EXPECT_EQ(first[i].values, other[i].values) << layout << first[i].name;
+    }
+  }
 }
 
 TEST(SampleFields, OfSeveralDomainsAreFoundByTheirNumber) {

@@ -1,16 +1,27 @@
 #pragma once
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <variant>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/process.hpp"
+#include "data/generate.hpp"
 #include "data/hdf5.hpp"
 #include "data/verify.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 
@@ -52,6 +63,25 @@ inline std::string failed(const std::filesystem::path& path) {
   for (const data::DataCheck& check : data::verify_dataset(path))
     if (!check.passed) names += (names.empty() ? "" : " ") + check.name;
   return names;
+}
+
+/// Runs generate() in a process of its own, which gets a signal once the manifest of its units has a line. Returns how
+/// it ended, as waitpid() has it.
+inline int interrupted(const data::DatasetRequest& request, const std::filesystem::path& path, int signal) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    stop_on_signals();
+    ::_exit(refusal<Stopped>([&] { data::generate(request, path); }).empty() ? 0 : 6);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const std::filesystem::path manifest = path.string() + ".shards/manifest.jsonl";
+  std::error_code none;
+  while (std::chrono::steady_clock::now() < deadline && !(std::filesystem::file_size(manifest, none) > 0 && !none))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ::kill(child, signal);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
 }
 
 }  // namespace opshap
