@@ -141,11 +141,13 @@ TEST(NormalisedOperator, IsTheNetworkBetweenTwoMapsOfEachPoint) {
       // A dozen layers of 64-bit sums, in numbers of up to a thousand.
       EXPECT_EQ("", mismatch(expected.values, op->apply(fields).values, rounding(1e4, 1e3)));
       const Query query{.point = 4, .channel = 2};
-      const std::vector<double> values = op->values_at(fields, query);
-      for (std::int64_t index = 0; index < 3; ++index) {
-        const auto place = static_cast<std::size_t>(2 * fields.domain.points() + 4);
-        EXPECT_EQ("",
-                  mismatch(expected.field(index)[place], values[static_cast<std::size_t>(index)], rounding(1e4, 1e3)));
+      const Readout several({{query, 0.75}, {{.point = 1, .channel = 0}, -2.0}});
+      const std::vector<double> values = op->values_at(fields, query), sums = op->values_at(fields, several);
+      for (std::size_t index = 0; index < 3; ++index) {
+        const auto field = expected.field(static_cast<std::int64_t>(index));
+        const double here = field[static_cast<std::size_t>(2 * fields.domain.points() + 4)];
+        EXPECT_EQ("", mismatch(here, values[index], rounding(1e4, 1e3)));
+        EXPECT_EQ("", mismatch(0.75 * here - 2 * field[1], sums[index], rounding(1e4, 3e3)));
       }
     });
   }

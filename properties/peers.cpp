@@ -14,6 +14,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -369,6 +370,14 @@ TEST_F(Peers, AreWhatTheirRoleSaysAndNothingElse) {
     write_file(folder_ / "plugin.toml", message("name = 'p'\nrole = '", role, "'\ncommand = ['sh']\n"));
     EXPECT_THROW(methods::of_peer(folder_), InvalidArgument);
   }
+}
+
+TEST_F(Peers, AnAnswerCountsThoughTheStreamWasClosedBehindItBeforeTheTaskWasSent) {
+  write_file(folder_ / "frames", whole_frames());
+  peers::Peer peer(puppet("cat frames >&4; exec 4>&-; echo > closed; cat <&3 > /dev/null"));
+  peer.start();
+  while (!std::filesystem::exists(folder_ / "closed")) std::this_thread::yield();
+  EXPECT_EQ((std::vector<double>{1, 2}), peer.run(task(), doors()).values);
 }
 
 // A stream has 2.25 frames in the mean, and a process of its own. OPSHAP_FUZZED_PEERS=100000 starts as many.

@@ -224,7 +224,8 @@ TEST(Claims, OfUnseenGridsCompareWithTheTrainedGridsAroundThem) {
   for (const reporting::JudgedClaim& judged : reporting::judge(scores)) {
     if (judged.claim.id != "transfers_to_unseen_resolutions") continue;
     EXPECT_EQ(reporting::Verdict::reproduced, judged.judgement.verdict) << judged.judgement.evidence;
-    EXPECT_EQ("n = 16 (4 × 4)", judged.judgement.tables.front().rows.at(0).front());
+    ASSERT_EQ(1u, judged.judgement.tables.front().rows.size()) << "the trained grid is none that was not seen";
+    EXPECT_EQ("n = 16 (4 × 4)", judged.judgement.tables.front().rows.front().front());
   }
   EXPECT_EQ(std::vector<Resolution>{}, run.missing_resolutions());
 }

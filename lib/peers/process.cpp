@@ -279,14 +279,16 @@ Process::Event Process::read(std::string& into, Clock::time_point deadline) {
 
 Process::Event Process::write(std::string_view bytes, std::string& into, Clock::time_point deadline) {
   const NoPipeSignal quiet;
+  bool speaks = true;  // one that has closed its own stream may have answered before
   while (!bytes.empty()) {
-    const bool hungry = into.size() < most_unread;
+    const bool hungry = speaks && into.size() < most_unread;
     std::array<pollfd, 3> waiting = {pollfd{to_, POLLOUT, 0}, pollfd{log_, POLLIN, 0},
                                      pollfd{hungry ? from_ : -1, POLLIN, 0}};
     ::poll(waiting.data(), waiting.size(), milliseconds_until(deadline));
     throw_if_stopped("peer");
     if (waiting[1].revents != 0) read_log();
-    if (waiting[2].revents != 0 && !read_some(from_, into)) return Event::closed;
+    if (!speaks && waiting[0].revents == 0) return Event::closed;
+    if (waiting[2].revents != 0) speaks = read_some(from_, into);
     if (waiting[0].revents != 0) {
       const ::ssize_t count = ::write(to_, bytes.data(), bytes.size());
       if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));

@@ -36,7 +36,7 @@ class Process {
   /// Appends what arrives next to `into`. Throws Stopped after a signal to this program.
   Event read(std::string& into, Clock::time_point deadline);
   /// Writes all of `bytes`. Bytes that arrive meanwhile are appended to `into`, so that two full pipes do not block
-  /// each other. Throws Stopped likewise.
+  /// each other; one that has closed its stream is written to while it reads. Throws Stopped likewise.
   Event write(std::string_view bytes, std::string& into, Clock::time_point deadline);
 
   /// Ends the process: closes its input and waits for `patience`, sends SIGTERM to it and its group and waits again,
