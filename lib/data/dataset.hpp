@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -72,6 +73,7 @@ std::vector<std::int64_t> field_shape(const pde::Space& space, std::int64_t samp
 void append_layout(std::vector<Column>& columns, const nlohmann::ordered_json& layout, const Domain& domain);
 
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
+inline constexpr std::array all_parts = {Split::train, Split::validation, Split::test};
 
 /// Input and target fields of one problem on its native domain, or of flows on meshes, sample by sample, in memory.
 ///

@@ -33,7 +33,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* importing = "data import meshgraphnets";
-constexpr std::array all_parts = {Split::train, Split::validation, Split::test};
 
 /// The windows of another data set: the times at which those of each trajectory begin.
 struct GivenWindows {

@@ -1,7 +1,6 @@
 #include "data/meshgraphnets.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/error.hpp"
@@ -12,8 +11,6 @@ namespace opshap::data {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::array<Split, 3> all_parts = {Split::train, Split::validation, Split::test};
 
 /// The file or folder of a part.
 fs::path path_of_part(const fs::path& folder, FlowFormat format, Split part) {

@@ -36,21 +36,6 @@ double rounded_step(double step) {
   return number_of<double>(digits).value_or(step);
 }
 
-/// Channels first, .., first + width − 1 of frames [T, C, N] as [T, N, width].
-std::vector<float> nodes_first(const pde::Trajectory& trajectory, std::size_t first, std::size_t width) {
-  const auto nodes = static_cast<std::size_t>(trajectory.nodes());
-  std::vector<float> values;
-  values.reserve(trajectory.times.size() * nodes * width);
-  for (std::size_t time = 0; time < trajectory.times.size(); ++time) {
-    const std::span<const float> frame = trajectory.frame(static_cast<std::int64_t>(time));
-    for (std::size_t node = 0; node < nodes; ++node) {
-      for (std::size_t channel = first; channel < first + width; ++channel)
-        values.push_back(frame[channel * nodes + node]);
-    }
-  }
-  return values;
-}
-
 std::size_t width_of(const std::string& array) { return array == "velocity" ? 2 : 1; }
 
 }  // namespace
@@ -70,7 +55,7 @@ MeshgraphnetsWriter::MeshgraphnetsWriter(const fs::path& folder, std::string sim
           " (has a data set already: meta.json). Choose another folder, or remove it.");
   meta_.simulator = std::move(simulator);
   make_folder(folder);
-  for (const Split part : {Split::train, Split::validation, Split::test})
+  for (const Split part : all_parts)
     files_.push_back(std::make_unique<NewFile>(folder / (meshgraphnets_name(part) + ".tfrecord")));
 }
 
@@ -125,7 +110,7 @@ void MeshgraphnetsWriter::add(Split part, const pde::Trajectory& trajectory) {
       {"node_type", bytes_as<std::int32_t>(trajectory.node_types)}};
   std::size_t channel = 0;
   for (const std::string& name : dynamic_) {
-    features.emplace_back(name, bytes_as<float>(nodes_first(trajectory, channel, width_of(name))));
+    features.emplace_back(name, bytes_as<float>(trajectory.nodes_first(channel, width_of(name))));
     channel += width_of(name);
   }
   const std::string record = format_example(features);

@@ -130,7 +130,7 @@ class Airfoil final : public Trajectories {
   ScenarioRule default_rule() const override {
     return {.players = ScenarioRule::Players::blocks,
             .blocks = 64,
-            .baseline = ScenarioRule::Hidden::mean,
+            .baseline = ScenarioRule::Hidden::node_mean,
             .query = ScenarioRule::Where::position,
             .position = {0.67, 0.2}};
   }

@@ -10,6 +10,20 @@ bool is_wall(NodeType type) {
   return type == NodeType::obstacle || type == NodeType::airfoil || type == NodeType::wall;
 }
 
+std::vector<float> Trajectory::nodes_first(std::size_t first, std::size_t width) const {
+  const auto count = static_cast<std::size_t>(nodes());
+  std::vector<float> values;
+  values.reserve(times.size() * count * width);
+  for (std::size_t time = 0; time < times.size(); ++time) {
+    const std::span<const float> all = frame(static_cast<std::int64_t>(time));
+    for (std::size_t node = 0; node < count; ++node) {
+      for (std::size_t channel = first; channel < first + width; ++channel)
+        values.push_back(all[channel * count + node]);
+    }
+  }
+  return values;
+}
+
 Trajectory cropped(const Trajectory& whole, const Box& box) {
   const Mesh& mesh = whole.domain.as_mesh();
   const auto nodes = static_cast<std::size_t>(mesh.size());

@@ -52,6 +52,8 @@ struct Trajectory {
   std::span<const float> frame(std::int64_t index) const {
     return {frames.data() + static_cast<std::size_t>(index) * frame_size(), frame_size()};
   }
+  /// The channels first, .., first + width − 1 of the frames as [T, N, width], which is how the release has them.
+  std::vector<float> nodes_first(std::size_t first, std::size_t width) const;
 };
 
 /// Corners of a box in the plane.

@@ -98,7 +98,7 @@ std::vector<double> frame_times(const pde::Trajectories& of, const SolveOptions&
 std::vector<std::pair<std::string, data::NpyArray>> arrays_of(const pde::Trajectories& of,
                                                               const pde::Trajectory& flow) {
   const Mesh& mesh = flow.domain.as_mesh();
-  const auto nodes = static_cast<std::size_t>(flow.nodes()), frames = flow.times.size();
+  const std::size_t frames = flow.times.size();
   std::vector<std::int64_t> types;
   for (const pde::NodeType type : flow.node_types) types.push_back(static_cast<std::int64_t>(type));
   const auto rows = [](std::size_t count) { return static_cast<std::int64_t>(count); };
@@ -111,16 +111,12 @@ std::vector<std::pair<std::string, data::NpyArray>> arrays_of(const pde::Traject
   for (std::size_t first = 0; first < channels.size();) {
     const bool vector = channels[first].name.ends_with("_x");  // and the next one is its y
     const std::size_t width = vector ? 2 : 1;
-    std::vector<double> values;
-    for (std::size_t frame = 0; frame < frames; ++frame) {
-      const std::span<const float> all = flow.frame(static_cast<std::int64_t>(frame));
-      for (std::size_t node = 0; node < nodes; ++node)
-        for (std::size_t channel = first; channel < first + width; ++channel)
-          values.push_back(static_cast<double>(all[channel * nodes + node]));
-    }
+    const std::vector<float> values = flow.nodes_first(first, width);
     const std::string& name = channels[first].name;
     arrays.push_back({vector ? name.substr(0, name.size() - 2) : name,
-                      {{rows(frames), flow.nodes(), rows(width)}, data::Dtype::float32, std::move(values)}});
+                      {{rows(frames), flow.nodes(), rows(width)},
+                       data::Dtype::float32,
+                       std::vector<double>(values.begin(), values.end())}});
     first += width;
   }
   return arrays;
