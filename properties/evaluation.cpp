@@ -319,7 +319,7 @@ TEST(HeldOut, KnowsTheShareOfTheQuerysOwnPlayer) {
                 missed.nrmse[static_cast<std::size_t>(sample - 1)], 1e-12)
         << "roundings of sums of 32 terms";
   }
-  std::ranges::fill(asked.inputs.values, 0.0);
+  std::ranges::fill(asked.inputs.batch().values, 0.0);
   EXPECT_THROW(evaluation::HeldOut{asked}.own_player_missed(0), DataError);
 }
 
@@ -337,7 +337,7 @@ TEST(HeldOut, KnowsHowFarAnExplainerDrifts) {
   const WeightedMeanOperator linear(0);
   evaluation::HeldOutPlan asked = plan(linear, false);
   asked.inputs = FieldBatch::zeros(Domain::unit({256}), 2, 1);
-  for (double& value : asked.inputs.values) value = 1;
+  for (double& value : asked.inputs.batch().values) value = 1;
   asked.resolutions = {8};
   const evaluation::HeldOut held_out(asked);
   const DensityOf same(true_density);
@@ -354,18 +354,38 @@ TEST(HeldOut, KnowsHowFarAnExplainerDrifts) {
   EXPECT_NEAR(grows * (1.0 / 32 - 1.0 / 256), held_out.drift(drifting, 32, 256), grows / 32 * 2.0 / 32);
 }
 
+TEST(HeldOut, PlayersOfAnotherPartitionGiveWhatLiesInOnesOwn) {
+  const FieldBatch line = FieldBatch::zeros(Domain::unit({8}), 1, 1);
+  const auto blocks_of = [](const FieldBatch& field, int count) {
+    return make_scenario({.players = ScenarioRule::Players::blocks, .blocks = count}, field);
+  };
+  const Scenario two = blocks_of(line, 2), four = blocks_of(line, 4);
+  const std::vector<double> halves = {1, 3}, quarters = {1, 2, 4, 8};
+  EXPECT_EQ((std::vector<double>{0.5, 0.5, 1.5, 1.5}), evaluation::values_for(four, two, halves));
+  EXPECT_EQ((std::vector<double>{3, 12}), evaluation::values_for(two, four, quarters));
+  EXPECT_EQ(quarters, evaluation::values_for(four, four, quarters));
+  // A part of a mesh gets the part of the values.
+  const auto cloud = [](std::vector<double> points, std::vector<double> volumes) {
+    return FieldBatch::zeros(Domain::mesh(Mesh::of_points(2, std::move(points), std::move(volumes))), 1, 1);
+  };
+  const Scenario whole = blocks_of(cloud({0, 0, 1, 0, 2, 0, 3, 0}, {1, 3, 1, 1}), 4),
+                 part = make_scenario({}, cloud({0, 0, 1, 0}, {1, 3}));
+  ASSERT_EQ(2, whole.partition.players);
+  EXPECT_EQ((std::vector<double>{2, 6}), evaluation::values_for(part, whole, std::vector<double>{8, 5}));
+}
+
 TEST(HeldOut, LeavesOutWhatNothingCanBeScoredOn) {
   const WeightedMeanOperator linear(0);
   evaluation::HeldOutPlan none = plan(linear, false);
   none.inputs = FieldBatch::zeros(Domain::unit({32}), 0, 1);
   EXPECT_THROW(evaluation::HeldOut{none}, InvalidArgument);
   evaluation::HeldOutPlan zeros = plan(linear, false);
-  std::ranges::fill(zeros.inputs.values, 0.0);
+  std::ranges::fill(zeros.inputs.batch().values, 0.0);
   const evaluation::HeldOut held_out(zeros);
   const auto nothing = held_out.errors_at(0, *method([](double, double x, double, int) { return x; }));
   ASSERT_TRUE(nothing.has_value());
   EXPECT_TRUE(nothing->nrmse.empty()) << "no error is relative to values that are all 0";
-  EXPECT_EQ(zeros.inputs.batch, nothing->left_out);
+  EXPECT_EQ(zeros.inputs.count(), nothing->left_out);
   EXPECT_THROW(held_out.own_player_missed(0), DataError);
 }
 

@@ -229,5 +229,47 @@ TEST_F(ExplainerCommands, AStudyOfQueriesScoresEveryPosition) {
                  2, "positions=17");
 }
 
+TEST_F(ExplainerCommands, AStudyOfReadingsSaysHowFarExplanationsMove) {
+  const std::string study = "study readings --run " + run_.string() + " --inputs 2 --reference-error 0.1 ";
+  const std::string report = output(study + "--out " + path("readings") +
+                                    " --reading 'ones={baseline = [1.0]}' --reading 'the same={baseline = \"zero\"}' "
+                                    "--reading 'blocks={players = \"blocks\", blocks = 4}' --other 'itself=" +
+                                    run_.string() + "' -q");
+  EXPECT_TRUE(has(report, {"| the same | 2 | 1.000 [1.000, 1.000] | 0 [0, 0] |",
+                           "| itself | 2 | 1.000 [1.000, 1.000] | 0 [0, 0] |", "players: 4 blocks; baseline: zero"}));
+  EXPECT_FALSE(has(report, "| ones | 2 | 1.000 [1.000, 1.000] | 0 [0, 0] |"));
+  const std::string rest = " --out " + path("other");
+  expect_refusal(study + rest, 2, "--reading (is missing");
+  expect_refusal(study + "--reading ones" + rest, 2, "--reading=ones (is not NAME={KEY = VALUE");
+  expect_refusal(study + "--reading 'a={basline = 1}'" + rest, 2, "Did you mean baseline?");
+  expect_refusal(study + "--reading 'a={baseline' " + rest, 3, "--reading a");
+  expect_refusal(study + "--other a=" + path("none") + rest, 3, "none");
+}
+
+// As few as the files in reference_data are, they are trained on, explained and compared.
+TEST_F(ExplainerCommands, ImportedFlowsGoThroughEveryStage) {
+  const std::string flows = path("flows.h5");
+  done("data import meshgraphnets " OPSHAP_SOURCE_DIR
+       "/reference_data/meshgraphnets/cylinder_flow --lead 2 --windows 2 --out " +
+       flows + " -q");
+  const std::string settings =
+      file("small.toml",
+           "[meshes.operator]\nmodel = 'gino'\nmodes = 4\nwidth = 8\nlayers = 2\nin_radius = 0.3\nout_radius = 0.3\n"
+           "in_transform = 'nonlinear'\nout_transform = 'linear'\nlatent_shape = [8, 8]\n"
+           "[scenario]\nquery_at = [1.0, 0.2]\n[meshes.evaluation]\ninputs = 1\n");
+  const std::string chain = " --profile smoke --config " + settings + " --data " + flows;
+  done("reproduce" + chain + " --out " + path("run") + " -q");
+  const std::string run = path("run/meshgraphnets_cylinder_flow");
+  EXPECT_TRUE(has(read_file(run + "/report.html"), "The set is imported."));
+  const Json trained = answer("train explainer" + chain + " --operator " + run + "/backbone/model.safetensors --out " +
+                              path("explainer") + " -q");
+  EXPECT_EQ(2, trained.at("held_out")[0].at("inputs")) << "each on its own mesh";
+  const std::string report = output("study readings --run " + run +
+                                    " --inputs 2 --reference-error 0.1 --reading "
+                                    "'the other channel={query_channel = 1}' --out " +
+                                    path("readings") + " -q");
+  EXPECT_TRUE(has(report, "| the other channel | 2 |"));
+}
+
 }  // namespace
 }  // namespace opshap

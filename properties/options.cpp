@@ -57,7 +57,8 @@ TEST_F(Options, TheTableHasEveryCommandOnce) {
   for (const char* command :
        {"data generate", "data info", "data verify", "data merge", "data preview", "data import pdebench",
         "data import npy", "pde solve", "train backbone", "train explainer", "operator golden", "operator run",
-        "operator inspect", "operator import", "study amortisation", "study queries", "peer new", "peer check"})
+        "operator inspect", "operator import", "study amortisation", "study queries", "study readings", "peer new",
+        "peer check"})
     EXPECT_TRUE(commands.contains(command)) << command;
 }
 

@@ -295,8 +295,13 @@ TEST_F(ReportFolder, ImportedDataAreNamedOnTheFirstScreen) {
   const std::string page = report(SyntheticRun{.resolutions = {16}}.results(), manifest);
   EXPECT_EQ(1u, count(page, "<strong>Imported data:</strong> npy, layout a pair of arrays: u&lt;1&gt;.npy, v.npy."));
   EXPECT_LT(page.find("Imported data"), page.find("<main>"));
+  EXPECT_EQ(1u, count(page, "They are none of the paper&#39;s data sets."));
+  manifest["data"]["import_notes"] = {"The set is imported.", "Of 64 blocks, 28 hold nodes and play."};
+  EXPECT_EQ(1u, count(report(SyntheticRun{.resolutions = {16}}.results(), manifest),
+                      "v.npy. The set is imported. Of 64 blocks, 28 hold nodes and play. Of the paper"));
   EXPECT_EQ("Advection 1D (imported, PDEBench)", reporting::pde_label("pdebench_advection1d"));
   EXPECT_EQ("Waves (imported, .npy)", reporting::pde_label("npy_waves"));
+  EXPECT_TRUE(reporting::pde_label("meshgraphnets_airfoil").ends_with(" (imported, MeshGraphNets)"));
 }
 
 TEST_F(ReportFolder, PlanesAreDrawnAsHeatMaps) {

@@ -405,6 +405,15 @@ TEST(SampleFields, OfSeveralDomainsAreFoundByTheirNumber) {
     EXPECT_EQ(domains[sample == 1 ? 0 : 1], one.domain);
     EXPECT_TRUE(std::ranges::all_of(one.values, [&](double value) { return value == static_cast<double>(sample); }));
   }
+  const std::vector<std::int64_t> some = {2, 0}, middle = {1};
+  const data::SampleFields few = fields.chosen(some), one_domain = fields.chosen(middle);
+  ASSERT_EQ(2, few.count());
+  EXPECT_EQ(domains[1], few.domain()) << "the only one that is used";
+  EXPECT_EQ(2, few.field(0).front());
+  EXPECT_EQ(0, few.field(1).front());
+  EXPECT_EQ(domains[0], one_domain.domain());
+  EXPECT_EQ(0, fields.chosen({}).count());
+  EXPECT_FALSE(fields.chosen(std::vector<std::int64_t>{1, 2}).on_one_domain());
   EXPECT_TRUE(has(refusal<InvalidArgument>([&] { fields.domain(); }), "domains=2"));
   EXPECT_THROW(data::SampleFields(domains, {2}, 1), InvalidArgument);
   EXPECT_THROW(data::SampleFields({}, {}, 1), InvalidArgument);

@@ -353,10 +353,14 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
 Profile load_profile_for(const std::string& name_or_file, const std::filesystem::path& overrides,
                          const std::filesystem::path& file, const data::Dataset& data) {
   Profile profile = load_profile(name_or_file, overrides);
-  const auto has = [&](const Resolution& resolution) { return has_resolution(data.inputs.domain(0), resolution); };
+  const bool flows = !data.node_types.empty();
+  const auto has = [&](const Resolution& resolution) {
+    return flows ? resolution.is_own() : has_resolution(data.inputs.domain(0), resolution);
+  };
   const bool fits = std::ranges::all_of(profile.resolutions, has) &&
                     profile.evaluation.inputs <= static_cast<int>(data.indices(data::Split::test).size());
-  if (fits || profile.data.scattered > 0 || !data.inputs.domain(0).is_grid()) return profile;
+  const bool one_cloud = profile.data.scattered > 0 || !data.inputs.domain(0).is_grid();
+  if (fits || (one_cloud && !flows)) return profile;
   return load_profile(name_or_file, overrides, settings_of_file(file));
 }
 

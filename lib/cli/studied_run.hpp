@@ -11,9 +11,10 @@
 
 namespace opshap::cli {
 
-/// `opshap study amortisation`, `opshap study queries`, `opshap study references`: a file each.
+/// `opshap study amortisation`, `queries`, `readings`, `references`: a file each.
 void add_amortisation_study(CLI::App& study, const Globals& globals);
 void add_query_study(CLI::App& study, const Globals& globals);
+void add_readings_study(CLI::App& study, const Globals& globals);
 void add_reference_study(CLI::App& study, const Globals& globals);
 
 /// What a study takes from the folder of a run: config.resolved.toml, data/ and backbone/.
@@ -32,7 +33,13 @@ struct StudiedRun {
   std::string subject() const;
 };
 
-/// Throws as load_profile(), data::read_dataset() and networks::library().load_operator().
+/// The file of a run's data set: the one that its profile names, else that of its folder.
+std::filesystem::path data_file_of(const std::filesystem::path& run, const Profile& profile);
+
+/// A file as the data set of a run with this profile. Throws InvalidArgument where the profile names another one.
+data::Dataset read_data_for(const Profile& profile, const std::filesystem::path& file);
+
+/// Throws as load_profile(), read_data_for() and networks::library().load_operator().
 StudiedRun read_studied_run(const std::filesystem::path& run, const std::filesystem::path& overrides,
                             const Globals& globals);
 

@@ -87,14 +87,10 @@ Measured mean_field_error(const evaluation::HeldOut& held_out, std::size_t place
 
 }  // namespace
 
-FieldBatch test_inputs(const data::Dataset& data, int most) {
-  std::vector<std::int64_t> tests = data.indices(data::Split::test);
+data::SampleFields test_inputs(const data::Dataset& data, const ScenarioRule& rule, int most) {
+  std::vector<std::int64_t> tests = data.explained(data::Split::test, rule);
   tests.resize(std::min(tests.size(), static_cast<std::size_t>(most)));
-  FieldBatch inputs =
-      FieldBatch::zeros(data.inputs.domain(), static_cast<std::int64_t>(tests.size()), data.inputs.channels());
-  for (std::size_t i = 0; i < tests.size(); ++i)
-    std::ranges::copy(data.inputs.field(tests[i]), inputs.field(static_cast<std::int64_t>(i)).begin());
-  return inputs;
+  return data.inputs.chosen(tests);
 }
 
 std::vector<HeldOutScore> held_out_scores(const evaluation::HeldOutPlan& plan, const methods::Method& explainer) {
@@ -243,7 +239,7 @@ void train_own_operator(const OwnOperator& asked, const Globals& globals) {
 
   const evaluation::HeldOutPlan plan{
       .op = *op,
-      .inputs = test_inputs(data),
+      .inputs = test_inputs(data, recipe.scenario),
       .rule = recipe.scenario,
       .resolutions = resolutions,
       .any_query = recipe.any_query,

@@ -56,8 +56,9 @@ struct HeldOutScore {
   int inputs() const { return static_cast<int>(errors.nrmse.size()) + errors.left_out; }
 };
 
-/// The test inputs of a data set, or the first `most` of them.
-FieldBatch test_inputs(const data::Dataset& data, int most = std::numeric_limits<int>::max());
+/// The test inputs of a data set that a rule explains, or the first `most` of them.
+data::SampleFields test_inputs(const data::Dataset& data, const ScenarioRule& rule,
+                               int most = std::numeric_limits<int>::max());
 
 /// One score for each resolution of the plan. Throws as evaluation::HeldOut.
 std::vector<HeldOutScore> held_out_scores(const evaluation::HeldOutPlan& plan, const methods::Method& explainer);

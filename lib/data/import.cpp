@@ -207,6 +207,11 @@ std::string imported_from(const Json& metadata) {
   return text;
 }
 
+std::vector<std::string> import_notes(const Json& metadata) {
+  if (metadata.value("origin", "") != imported_origin) return {};
+  return metadata.at("imported").at("notes").get<std::vector<std::string>>();
+}
+
 namespace {
 
 using Shape = std::vector<std::int64_t>;

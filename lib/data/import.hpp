@@ -73,6 +73,8 @@ inline constexpr std::string_view imported_flows = "meshgraphnets_";
 
 /// "PDEBench, layout tensor: a.hdf5", of the metadata of a data set; empty for one that was not imported.
 std::string imported_from(const nlohmann::ordered_json& metadata);
+/// What an import says of its pairs, sentence by sentence; nothing for a set of our generator.
+std::vector<std::string> import_notes(const nlohmann::ordered_json& metadata);
 
 /// Two arrays and what they do not say themselves.
 struct NpyOptions {

@@ -60,6 +60,23 @@ std::size_t SampleFields::domain_of(std::int64_t sample) const {
   return on_one_domain() ? 0 : static_cast<std::size_t>(domain_of_[static_cast<std::size_t>(sample)]);
 }
 
+SampleFields SampleFields::chosen(std::span<const std::int64_t> samples) const {
+  std::vector<std::size_t> used;
+  for (const std::int64_t sample : samples) used.push_back(domain_of(sample));
+  if (samples.empty()) used.push_back(0);
+  std::ranges::sort(used);
+  used.erase(std::ranges::unique(used).begin(), used.end());
+  std::vector<Domain> domains;
+  for (const std::size_t number : used) domains.push_back(domain(number));
+  std::vector<std::int32_t> of;
+  for (const std::int64_t sample : samples)
+    of.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(used, domain_of(sample)) - used.begin()));
+  SampleFields fields(domains, std::move(of), channels());
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    std::ranges::copy(field(samples[i]), fields.field(static_cast<std::int64_t>(i)).begin());
+  return fields;
+}
+
 FieldBatch SampleFields::one(std::int64_t sample) const {
   return on_one_domain() ? parts_.front().one(sample)
                          : parts_[domain_of(sample)].one(place_[static_cast<std::size_t>(sample)]);

@@ -41,6 +41,8 @@ class SampleFields {
   const Domain& domain(std::size_t number) const { return parts_[number].domain; }
   /// The number of a sample's domain.
   std::size_t domain_of(std::int64_t sample) const;
+  /// Copies of some fields, in this order, on the domains that they are on.
+  SampleFields chosen(std::span<const std::int64_t> samples) const;
   /// A copy of one field, as a batch of one.
   FieldBatch one(std::int64_t sample) const;
   std::span<double> field(std::int64_t sample);

@@ -46,11 +46,11 @@ statistics::Interval HeldOutErrors::interval(std::uint64_t seed) const {
 }
 
 HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) {
-  require(plan_.inputs.batch > 0, "held-out inputs: inputs=0 (nothing to score on). Give one or more.");
-  Progress progress("references", plan_.inputs.batch * static_cast<std::int64_t>(plan_.resolutions.size()), "inputs");
+  require(plan_.inputs.count() > 0, "held-out inputs: inputs=0 (nothing to score on). Give one or more.");
+  Progress progress("references", plan_.inputs.count() * static_cast<std::int64_t>(plan_.resolutions.size()), "inputs");
   for (const Resolution& resolution : plan_.resolutions) {
     std::vector<Case>& cases = cases_.emplace_back();
-    for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
+    for (std::int64_t sample = 0; sample < plan_.inputs.count(); ++sample) {
       throw_if_stopped("references");
       Case found = prepared(resolution, sample);
       const auto compute = [&] {
@@ -91,7 +91,8 @@ HeldOut::Case HeldOut::prepared(const Resolution& resolution, std::int64_t sampl
 std::optional<HeldOutErrors> HeldOut::errors_at(std::size_t place, const methods::Method& method, Budget budget,
                                                 int inputs) const try {
   const std::vector<Case>& cases = cases_.at(place);
-  HeldOutErrors found{.shape = cases.front().scenario.input.domain.shape(), .players = players(place)};
+  HeldOutErrors found{.shape = shape_at(cases.front().scenario.input.domain, plan_.resolutions[place]),
+                      .players = players(place)};
   for (std::size_t sample = 0; sample < std::min(cases.size(), static_cast<std::size_t>(inputs)); ++sample) {
     throw_if_stopped("held-out inputs");
     const Case& one = cases[sample];
@@ -109,7 +110,8 @@ std::optional<HeldOutErrors> HeldOut::errors_at(std::size_t place, const methods
 
 HeldOutErrors HeldOut::own_player_missed(std::size_t place) const {
   const std::vector<Case>& cases = cases_.at(place);
-  HeldOutErrors found{.shape = cases.front().scenario.input.domain.shape(), .players = players(place)};
+  HeldOutErrors found{.shape = shape_at(cases.front().scenario.input.domain, plan_.resolutions[place]),
+                      .players = players(place)};
   for (const Case& one : cases) add(found, own_share(one.values, one.scenario), one.error);
   require<DataError>(!found.nrmse.empty(), "held-out inputs: resolution=", plan_.resolutions[place],
                      " (the Shapley values of all inputs are 0). Give inputs that change the operator's answer.");
@@ -123,7 +125,7 @@ double HeldOut::drift(const Explainer& explainer, const Resolution& coarse, cons
     CountedGame counted(*game, {2});
     return attribution_density(explainer, scenario, counted);
   };
-  for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
+  for (std::int64_t sample = 0; sample < plan_.inputs.count(); ++sample) {
     const Scenario few = scenario_at(plan_.rule, plan_.inputs.one(sample), coarse);
     const Scenario many = scenario_at(plan_.rule, plan_.inputs.one(sample), fine);
     const Measured drift =
@@ -133,6 +135,20 @@ double HeldOut::drift(const Explainer& explainer, const Resolution& coarse, cons
   require<DataError>(!drifts.empty(), "held-out inputs: resolution=", fine,
                      " (the explainer's densities are constant on all inputs). Train it, or give other inputs.");
   return statistics::quartiles(drifts).median;
+}
+
+std::vector<double> values_for(const Scenario& here, const Scenario& there, std::span<const double> values) {
+  const Domain& domain = here.input.domain;
+  if (domain == there.input.domain && here.partition.player_of == there.partition.player_of)
+    return {values.begin(), values.end()};
+  std::vector<double> shares(static_cast<std::size_t>(here.partition.players), 0.0);
+  for (std::int64_t point = 0; point < domain.points(); ++point) {
+    const auto nearest = static_cast<std::size_t>(there.input.domain.nearest(domain.position(point)));
+    const auto owner = static_cast<std::size_t>(there.partition.player_of[nearest]);
+    const auto player = static_cast<std::size_t>(here.partition.player_of[static_cast<std::size_t>(point)]);
+    shares[player] += values[owner] * domain.volume(point) / there.partition.volumes[owner];
+  }
+  return shares;
 }
 
 }  // namespace opshap::evaluation

@@ -4,10 +4,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/explainer.hpp"
 #include "core/scenario.hpp"
+#include "data/sample_fields.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "methods/method.hpp"
 #include "runs/part.hpp"
@@ -18,8 +20,8 @@ namespace opshap::evaluation {
 /// What an explainer has to answer for: inputs that it was not trained on, at several resolutions.
 struct HeldOutPlan {
   const Operator& op;
-  FieldBatch inputs;  ///< on their native grid
-  ScenarioRule rule;  ///< how an input at a resolution becomes a game
+  data::SampleFields inputs;  ///< on their native grid, or each on its mesh
+  ScenarioRule rule;          ///< how an input at a resolution becomes a game
   std::vector<Resolution> resolutions;
   bool any_query = false;  ///< each input is explained at a random point, instead of the rule's
   ReferenceSettings reference;
@@ -49,6 +51,17 @@ class HeldOut {
   /// make_scenario() and certified_reference(), Stopped after a signal.
   explicit HeldOut(HeldOutPlan plan, runs::Units* units = nullptr);
 
+  /// A game with what explains it.
+  struct Case {
+    Scenario scenario;
+    std::unique_ptr<Game> game;
+    std::vector<double> values;        ///< of the reference
+    Measured error = Measured::of(0);  ///< of these values, relative; undefined where they are all 0
+  };
+  /// Of input number `sample` at resolution number `place`.
+  const Case& explained(std::size_t place, std::size_t sample) const { return cases_.at(place).at(sample); }
+  std::size_t inputs() const { return cases_.front().size(); }
+
   /// Of the game of resolution number `place`.
   int players(std::size_t place) const { return cases_.at(place).front().game->players(); }
 
@@ -67,17 +80,15 @@ class HeldOut {
   double drift(const Explainer& explainer, const Resolution& coarse, const Resolution& fine) const;
 
  private:
-  struct Case {
-    Scenario scenario;
-    std::unique_ptr<Game> game;
-    std::vector<double> values;
-    Measured error = Measured::of(0);
-  };
-
   Case prepared(const Resolution& resolution, std::int64_t sample) const;
 
   HeldOutPlan plan_;
   std::vector<std::vector<Case>> cases_;  ///< [resolutions][inputs]
 };
+
+/// What the players of `here` get of the values of another game of the same field, [players of here]: the values
+/// themselves where the players are the same. Else each value is spread over the points of its player by their volume,
+/// and a player of `here` gets what its own points have of it, each as much as the point of `there` that is nearest.
+std::vector<double> values_for(const Scenario& here, const Scenario& there, std::span<const double> values);
 
 }  // namespace opshap::evaluation

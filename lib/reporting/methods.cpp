@@ -131,7 +131,8 @@ void sort_for_display(std::vector<std::string>& methods) {
 std::string pde_label(std::string_view pde) {
   if (const std::string_view label = paper_label(pde); !label.empty()) return std::string(label);
   for (const auto& [prefix, origin] :
-       {std::pair("pdebench_", " (imported, PDEBench)"), std::pair("npy_", " (imported, .npy)")}) {
+       {std::pair("pdebench_", " (imported, PDEBench)"), std::pair("npy_", " (imported, .npy)"),
+        std::pair("meshgraphnets_", " (imported, MeshGraphNets)")}) {
     if (pde.starts_with(prefix)) return pde_label(pde.substr(std::string_view(prefix).size())) + origin;
   }
   std::string words = name_in_words(pde);

@@ -64,10 +64,11 @@ Html warnings(const runs::Run& run) {
                     fmt::format("nothing is known yet about n = {}. The command of this run resumes it.", sizes));
   }
   if (!run.imported_from.empty()) {
-    html += warning(
-        "Imported data:",
-        run.imported_from +
-            ". They are none of the paper's data sets. Of its sentences only those are judged that hold for any data.");
+    const std::string notes = run.import_notes.empty() ? "They are none of the paper's data sets."
+                                                       : fmt::format("{}", fmt::join(run.import_notes, " "));
+    html += warning("Imported data:", fmt::format("{}. {} Of the paper's sentences only those are judged that hold for "
+                                                  "any data.",
+                                                  run.imported_from, notes));
   }
   if (!run.results.games.empty()) {
     const runs::GamesRow& row = run.results.games.front();

@@ -127,6 +127,7 @@ void take_manifest(Run& run, const Json& manifest) {
   reader.optional("departures", run.departures);
   reader.optional("left_out", run.left_out);
   json_row::Reader(data).optional("imported_from", run.imported_from);
+  json_row::Reader(data).optional("import_notes", run.import_notes);
   reader.optional("comparable_with_paper", run.comparable_with_paper);
 }
 

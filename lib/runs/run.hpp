@@ -50,11 +50,12 @@ struct Run {
   std::vector<std::pair<std::string, std::string>> settings;  ///< key, value in words
   std::vector<std::string> departures;                        ///< from the paper, one sentence each
   bool comparable_with_paper = false;
-  std::string imported_from;            ///< where the data are from, in words; empty for data of our generator
-  std::vector<Resolution> resolutions;  ///< of the settings: those of the training
-  std::vector<Resolution> unseen;       ///< those that are evaluated besides
-  std::vector<std::string> left_out;    ///< files of rows that a kept folder does not have: "fields.jsonl"
-  std::string manifest;                 ///< manifest.json as it is
+  std::string imported_from;              ///< where the data are from, in words; empty for data of our generator
+  std::vector<std::string> import_notes;  ///< what the import says of them, sentence by sentence
+  std::vector<Resolution> resolutions;    ///< of the settings: those of the training
+  std::vector<Resolution> unseen;         ///< those that are evaluated besides
+  std::vector<std::string> left_out;      ///< files of rows that a kept folder does not have: "fields.jsonl"
+  std::string manifest;                   ///< manifest.json as it is
   /// Its references are in float32, so that a run and what is kept of it have one report.
   Results results;
 

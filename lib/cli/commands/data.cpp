@@ -70,7 +70,7 @@ void print_description(const Json& set) {
                 << file["xxh64"].get<std::string>() << "\n";
     }
     std::cout << "options      " << set["imported"]["options"].dump() << "\n";
-    for (const Json& note : set["imported"]["notes"]) std::cout << "note         " << note.get<std::string>() << "\n";
+    for (const std::string& note : data::import_notes(set)) std::cout << "note         " << note << "\n";
   }
   std::cout << "parameters   " << set["parameters"].dump();
   if (set.contains("target_time")) std::cout << ", target at t = " << set["target_time"];

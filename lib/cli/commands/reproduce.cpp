@@ -15,6 +15,7 @@
 #include "core/file.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
+#include "data/import.hpp"
 #include "evaluation/evaluate.hpp"
 #include "methods/method.hpp"
 #include "networks/networks.hpp"
@@ -34,10 +35,12 @@ namespace {
 nlohmann::ordered_json subject(const Profile& profile) {
   nlohmann::ordered_json subject = {{"profile", profile.name}, {"pde", profile.data.pde}};
   if (const auto& file = profile.data.file) {
-    subject["data"] = {{"file", file->path},
-                       {"content_xxh64", file->content_hash},
-                       {"imported_from", file->imported_from},
-                       {"note", "The counts of samples are those of the file, not of the profile."}};
+    subject["data"] = {
+        {"file", file->path},
+        {"content_xxh64", file->content_hash},
+        {"imported_from", file->imported_from},
+        {"import_notes", data::import_notes(nlohmann::ordered_json::parse(data::read_dataset_metadata(file->path)))},
+        {"note", "The counts of samples are those of the file, not of the profile."}};
   }
   const auto programs = evaluation::programs(profile.evaluation);
   subject.update({{"settings",

@@ -19,11 +19,11 @@ namespace opshap::cli {
 namespace fs = std::filesystem;
 
 evaluation::HeldOutPlan StudiedRun::plan(int inputs, double reference_error, std::uint64_t seed) const {
-  const std::size_t tests = data.indices(data::Split::test).size();
+  const std::size_t tests = data.explained(data::Split::test, profile.explainer.scenario).size();
   require(static_cast<std::size_t>(inputs) <= tests, "study: --inputs=", inputs, " (the data set has ", tests,
-          " test samples). Lower it.");
+          data.node_types.empty() ? " test samples). Lower it." : " test flows that can be explained). Lower it.");
   return {.op = *op,
-          .inputs = test_inputs(data, inputs),
+          .inputs = test_inputs(data, profile.explainer.scenario, inputs),
           .rule = data::rule_for(profile.explainer.scenario, data),
           .resolutions = profile.resolutions,
           .reference = {.relative_error = reference_error,
@@ -46,12 +46,25 @@ std::string StudiedRun::identity(int inputs, double reference_error, std::uint64
 
 std::string StudiedRun::subject() const { return message(profile.data.pde, ", ", op->describe()); }
 
+fs::path data_file_of(const fs::path& run, const Profile& profile) {
+  return profile.data.file ? fs::path(profile.data.file->path) : run / "data" / (profile.data.pde + ".h5");
+}
+
+data::Dataset read_data_for(const Profile& profile, const fs::path& file) {
+  data::Dataset data = data::read_dataset(file);
+  require(!profile.data.file || data.content_hash == profile.data.file->content_hash, "study: --data=", file.string(),
+          ", content_xxh64=", data.content_hash, " (that of the run has another one). Give the file of the run.");
+  data = at_points_of(profile, std::move(data));
+  // A study may have fewer resolutions than the run, or others.
+  return data.resolutions == profile.resolutions || profile.data.scattered > 0
+             ? std::move(data)
+             : data::served_at(std::move(data), profile.resolutions);
+}
+
 StudiedRun read_studied_run(const fs::path& run, const fs::path& overrides, const Globals& globals) {
   StudiedRun studied{.profile = load_profile((run / "config.resolved.toml").string(), overrides)};
   const fs::path weights = run / "backbone" / "model.safetensors";
-  studied.data = at_points_of(studied.profile, data::read_dataset(run / "data" / (studied.profile.data.pde + ".h5")));
-  if (studied.data.resolutions != studied.profile.resolutions)  // the study has fewer of them, or others
-    studied.data = data::served_at(std::move(studied.data), studied.profile.resolutions);
+  studied.data = read_data_for(studied.profile, data_file_of(run, studied.profile));
   studied.op = networks::library().load_operator(weights, "cpu", networks::Precision::float32, globals.engine);
   studied.op_checksum = xxh64(read_file(weights));
   return studied;
@@ -68,6 +81,7 @@ void add_study(CLI::App& app, const Globals& globals) {
   study->require_subcommand(1);
   add_amortisation_study(*study, globals);
   add_query_study(*study, globals);
+  add_readings_study(*study, globals);
   add_reference_study(*study, globals);
 }
 

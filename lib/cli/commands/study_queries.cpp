@@ -75,7 +75,7 @@ class Positions {
     evaluation::HeldOutPlan plan = run_.plan(options_.inputs, options_.reference_error, globals_.seed);
     plan.resolutions = {options_.points};
     const Domain domain =
-        plan.inputs.domain.strided(std::vector<int>(plan.inputs.domain.shape().size(), options_.points));
+        plan.inputs.domain().strided(std::vector<int>(plan.inputs.domain().shape().size(), options_.points));
     if (index) {
       std::vector<int> indices(domain.shape().size(), options_.points / 2);  // along the first axis, through the middle
       indices.front() = *index;

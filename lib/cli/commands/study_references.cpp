@@ -36,21 +36,12 @@ struct ReferencesOptions {
 /// the run's settings and seed.
 data::Dataset data_of(const ReferencesOptions& options, const Profile& profile, std::uint64_t seed,
                       const fs::path& out) {
-  const fs::path name = fs::path("data") / (profile.data.pde + ".h5");
-  fs::path file = options.data;
-  if (file.empty() && profile.data.file) file = profile.data.file->path;
-  if (file.empty() && is_there(options.run / name)) file = options.run / name;
-  if (file.empty()) {
-    file = out / name;
+  fs::path file = options.data.empty() ? data_file_of(options.run, profile) : options.data;
+  if (options.data.empty() && !profile.data.file && !is_there(file)) {
+    file = data_file_of(out, profile);
     data::generate(data_request(profile, seed), file);
   }
-  data::Dataset data = data::read_dataset(file);
-  require(!profile.data.file || data.content_hash == profile.data.file->content_hash, "study: --data=", file.string(),
-          ", content_xxh64=", data.content_hash, " (that of the run has another one). Give the file of the run.");
-  data = at_points_of(profile, std::move(data));
-  return data.resolutions == profile.resolutions || profile.data.scattered > 0
-             ? std::move(data)
-             : data::served_at(std::move(data), profile.resolutions);
+  return read_data_for(profile, file);
 }
 
 /// What the run was evaluated by, with its references alone.

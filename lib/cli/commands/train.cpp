@@ -50,11 +50,11 @@ void report(const networks::TrainingSummary& summary, const Globals& globals,
 std::vector<HeldOutScore> a_few_scores(const Profile& profile, const data::Dataset& data, const Operator& backbone,
                                        const Globals& globals) {
   constexpr int inputs = 8;
-  if (data.indices(data::Split::test).empty()) return {};
   const networks::ExplainerRecipe& recipe = profile.explainer;
+  if (data.explained(data::Split::test, recipe.scenario).empty()) return {};
   const auto explainer = trained_explainer(globals.out / "model.safetensors", backbone, "cpu");
   return held_out_scores({.op = backbone,
-                          .inputs = test_inputs(data, inputs),
+                          .inputs = test_inputs(data, recipe.scenario, inputs),
                           .rule = data::rule_for(recipe.scenario, data),
                           .resolutions = {recipe.resolutions.front()},
                           .any_query = recipe.any_query,
