@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -36,7 +37,7 @@ using nlohmann::ordered_json;
 using operators::Normalisation;
 using operators::Normaliser;
 
-constexpr int channels_in = 2, channels_out = 3;
+constexpr int channels_in = 3, channels_out = 3;
 
 /// Numbers of very different sizes: fields in physical units often are. All are float32.
 Normaliser random_normaliser(std::vector<std::int64_t> shape, Rng& rng) {
@@ -123,6 +124,7 @@ void for_all_normalisations(const std::vector<int>& grid, const Work& work) {
       Normalisation normalisation;
       if (i < ins.size()) normalisation.input = random_normaliser(ins[i], rng);
       if (o < outs.size()) normalisation.output = random_normaliser(outs[o], rng);
+      normalisation.of_change = normalisation.output && rng.below(2) == 0;
       SCOPED_TRACE(normalisation.describe() + ", " + replay());
       work(normalisation, rng);
     }
@@ -136,8 +138,10 @@ TEST(NormalisedOperator, IsTheNetworkBetweenTwoMapsOfEachPoint) {
     for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
       const auto op = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
       const FieldBatch fields = physical_field(grid, normalisation, 3, rng);
-      const FieldBatch expected =
+      FieldBatch expected =
           by_hand(inner->apply(by_hand(fields, normalisation.input, false)), normalisation.output, true);
+      if (normalisation.of_change)
+        std::ranges::transform(expected.values, fields.values, expected.values.begin(), std::plus<>());
       // A dozen layers of 64-bit sums, in numbers of up to a thousand.
       EXPECT_EQ("", mismatch(expected.values, op->apply(fields).values, rounding(1e4, 1e3)));
       const Query query{.point = 4, .channel = 2};
@@ -212,17 +216,27 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
     });
 }
 
+TEST(NormalisedOperator, RefusesChangesThatTheInputHasNoChannelsFor) {
+  Rng rng(1, "normalised operators");
+  auto network = operators::make_network(
+      operators::FnoConfig{.n_modes = {4}, .hidden_channels = 4, .n_layers = 1, .in_channels = 1, .out_channels = 2},
+      torch::kFloat32);
+  network->set_normalisation({.input = {}, .output = random_normaliser({1, 2, 1}, rng), .of_change = true});
+  EXPECT_TRUE(
+      has(refusal<DataError>([&] { operators::as_operator(std::move(network)); }), "1 input channels for 2 outputs"));
+}
+
 TEST(NormalisedOperator, RefusesAnotherGridThanItsPointsAreOf) {
   Rng rng(1, "normalised operators");
   const auto refused = [](const Operator& op, const std::vector<int>& grid) {
     return refusal<InvalidArgument>([&] { op.apply(FieldBatch::zeros(Domain::unit(grid), 1, channels_in)); });
   };
   const auto of_points =
-                 operators::as_operator(network_on({9}, {.input = random_normaliser({1, 2, 9}, rng), .output = {}})),
+                 operators::as_operator(network_on({9}, {.input = random_normaliser({1, 3, 9}, rng), .output = {}})),
              of_outputs =
                  operators::as_operator(network_on({9}, {.input = {}, .output = random_normaliser({1, 3, 9}, rng)})),
              of_channels =
-                 operators::as_operator(network_on({9}, {.input = random_normaliser({1, 2, 1}, rng), .output = {}}));
+                 operators::as_operator(network_on({9}, {.input = random_normaliser({1, 3, 1}, rng), .output = {}}));
   EXPECT_TRUE(has(refused(*of_points, {18}), "input=18 points (the model's normaliser is per point on 9)"));
   EXPECT_TRUE(has(refused(*of_outputs, {18}), "output=18 points"));
   EXPECT_EQ("", refused(*of_points, {9}));
@@ -235,19 +249,20 @@ class NormaliserFiles : public WeightsFolder {
   void SetUp() override {
     WeightsFolder::SetUp();
     Rng rng(1, "normaliser files");
-    const Normalisation normalisation{.input = random_normaliser({1, 2, 1}, rng),
-                                      .output = random_normaliser({1, 3, 9}, rng)};
+    const Normalisation normalisation{
+        .input = random_normaliser({1, 3, 1}, rng), .output = random_normaliser({1, 3, 9}, rng), .of_change = true};
     operators::save_network(*network_on({9}, normalisation), file_);
   }
 };
 
 TEST_F(NormaliserFiles, KeepThemApartFromTheWeights) {
   const data::Safetensors content = data::read_safetensors(file_);
-  EXPECT_EQ(ordered_json::parse(R"({"input": {"eps": 1e-3}, "output": {"eps": 1e-3}})"),
+  EXPECT_EQ(ordered_json::parse(R"({"input": {"eps": 1e-3}, "output": {"eps": 1e-3, "of": "change"}})"),
             ordered_json::parse(content.metadata.at("config"))["normalization"]);
-  EXPECT_EQ((std::vector<std::int64_t>{1, 2, 1}), content.tensors.at("in_normalizer.mean").shape);
+  EXPECT_EQ((std::vector<std::int64_t>{1, 3, 1}), content.tensors.at("in_normalizer.mean").shape);
   EXPECT_EQ("F32", content.tensors.at("out_normalizer.std").dtype);
   expect_same_parameters(*network_on({9}, {}), *operators::load_network(file_, torch::kFloat32));
+  EXPECT_TRUE(operators::load_network(file_, torch::kFloat32)->normalisation().of_change);
   operators::save_network(*operators::load_network(file_, torch::kFloat32), changed_);
   EXPECT_EQ(content.tensors.at("out_normalizer.mean").bytes,
             data::read_safetensors(changed_).tensors.at("out_normalizer.mean").bytes);
@@ -281,6 +296,10 @@ TEST_F(NormaliserFiles, SayAllOrAreRefused) {
           {[](Content&, ordered_json& config) { config["normalization"]["output"] = {}; }, "normalization.output="},
           {[](Content&, ordered_json& config) { config["normalization"]["output"]["eps"] = -1; }, "e not negative"},
           {[](Content&, ordered_json& config) { config["normalization"]["between"] = {}; }, "normalization={"},
+          {[](Content&, ordered_json& config) { config["normalization"]["output"]["of"] = "field"; },
+           "output.of=\"field\""},
+          {[](Content&, ordered_json& config) { config["normalization"]["input"]["of"] = "change"; },
+           "normalization.input="},
           {[](Content&, ordered_json& config) { config["normalization"] = 3; }, "normalization=3"},
           {[](Content& content, ordered_json&) {
              data::StoredTensor& tensor = content.tensors.at("out_normalizer.std");
@@ -290,9 +309,9 @@ TEST_F(NormaliserFiles, SayAllOrAreRefused) {
            "out_normalizer.std=[1,3,1]"},
           {[](Content& content, ordered_json&) {
              for (const char* name : {"in_normalizer.mean", "in_normalizer.std"})
-               content.tensors.at(name).shape = {2, 1, 1};
+               content.tensors.at(name).shape = {3, 1, 1};
            },
-           "in_normalizer.mean=[2,1,1]"},
+           "in_normalizer.mean=[3,1,1]"},
           {with_first("in_normalizer.std", -1), "in_normalizer.std=-1"},
           {with_first("out_normalizer.mean", std::numeric_limits<float>::quiet_NaN()), "out_normalizer.mean ("},
           {[&](Content& content, ordered_json& config) {

@@ -105,6 +105,37 @@ TEST_F(Training, GivesTheSameWeightsForTheSameSeedAndOthersForAnother) {
   EXPECT_NE(read_file(folder_ / "a" / "model.safetensors"), read_file(folder_ / "c" / "model.safetensors"));
 }
 
+// By hand: the deviation of what is learned over the training samples, and the error of the operator that was written.
+TEST_F(Training, OfABackboneInUnitsOfItsFieldsHasTheErrorOfTheOperatorThatItWrites) {
+  data::Dataset data = small_data(16, 4);
+  std::ranges::fill(data.resolution_slot, std::uint8_t{0});
+  constexpr double trained = 16 * native_points, validated = 4 * native_points;
+  for (const char* normalisation : {"fields", "change"}) {
+    networks::BackboneRecipe recipe = small_backbone(3);
+    recipe.resolutions = {native_points};
+    recipe.normalisation = normalisation;
+    const auto found = training::train_backbone(recipe, data, 1, folder_ / normalisation);
+    const auto op = operators::load_operator(folder_ / normalisation / "model.safetensors");
+    EXPECT_EQ(normalisation == std::string("change"), op->describe().ends_with("output for all, added to the input"));
+    const auto learned = [&](std::int64_t sample, std::size_t point) {
+      const double target = data.targets.field(sample)[point];
+      return normalisation == std::string("change") ? target - data.inputs.field(sample)[point] : target;
+    };
+    double mean = 0, variance = 0, error = 0;
+    for (std::int64_t sample = 0; sample < 16; ++sample)
+      for (std::size_t point = 0; point < native_points; ++point) mean += learned(sample, point) / trained;
+    for (std::int64_t sample = 0; sample < 16; ++sample)
+      for (std::size_t point = 0; point < native_points; ++point)
+        variance += std::pow(learned(sample, point) - mean, 2) / trained;
+    for (std::int64_t sample = 16; sample < 20; ++sample) {
+      const FieldBatch output = op->apply(data.inputs.one(sample));
+      for (std::size_t point = 0; point < native_points; ++point)
+        error += std::pow(output.values[point] - data.targets.field(sample)[point], 2) / validated;
+    }
+    EXPECT_NEAR(error / variance, found.best_validation, 1e-4 * found.best_validation) << "float32 in a few layers";
+  }
+}
+
 /// With all that the paper's recipe does not have, but for labels.
 networks::ExplainerRecipe other_explainer(int epochs) {
   networks::ExplainerRecipe recipe = small_explainer(epochs);

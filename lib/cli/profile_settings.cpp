@@ -230,7 +230,11 @@ const Settings<networks::BackboneRecipe>& backbone_settings() {
       of_the_paper(number_setting("weight_decay", &T::weight_decay, true, "That of AdamW"), "weight decay"),
       of_the_paper(
           whole_setting("patience", &T::patience, 1, "Epochs without a better validation error before it stops"),
-          "patience")};
+          "patience"),
+      optional(word_setting<T>(
+          "normalisation", &T::normalisation, {"none", "fields", "change"},
+          "The units of the network: those of the fields, or each channel of inputs and targets over its deviation; "
+          "with `change` the target is what the input changes by, and is added to it. Without it: none"))};
   return all;
 }
 

@@ -54,6 +54,10 @@ struct BackboneRecipe {
   double learning_rate = 1e-3;
   double weight_decay = 1e-4;
   int patience = 50;  ///< epochs without a better validation loss before stopping
+  /// In what units it computes. "none": those of the fields. "fields": each channel of inputs and targets less its mean
+  /// over the points of the training samples, over its deviation. "change": the same of the inputs, and of what they
+  /// change by until the target, which the operator adds to its input.
+  std::string normalisation = "none";
 };
 
 /// What the games of up to so many players are labelled with.

@@ -91,34 +91,69 @@ FieldBatch mapped(FieldBatch fields, const Normaliser& by, const Map& map) {
   return fields;
 }
 
-/// The values of an engine in physical units: mean + scale·value.
+/// What a readout has of the masked input itself, w ↦ ⟨readout, u_b + w ⊙ (u − u_b)⟩.
+struct OwnShare {
+  struct Part {
+    std::int64_t point;
+    int player;
+    double step;  ///< of the weight of the point from 0 to 1
+  };
+  double hidden = 0;
+  std::vector<Part> parts;
+
+  /// Of no input.
+  OwnShare() = default;
+  OwnShare(const FieldBatch& shown, const FieldBatch& of_hidden, const Partition& partition, const Readout& readout)
+      : hidden(readout.of(of_hidden.field(0), shown.domain.points())) {
+    for (const auto& [query, weight] : readout.terms()) {
+      const auto at = static_cast<std::size_t>(query.channel * shown.domain.points() + query.point);
+      parts.push_back({.point = query.point,
+                       .player = partition.player_of[static_cast<std::size_t>(query.point)],
+                       .step = weight * (shown.values[at] - of_hidden.values[at])});
+    }
+  }
+};
+
+/// The values of an engine in physical units: mean + scale·value, and the own share of the input.
 class PhysicalEngine final : public CoalitionEngine {
  public:
-  PhysicalEngine(std::unique_ptr<CoalitionEngine> inner, double mean, double scale)
-      : inner_(std::move(inner)), mean_(mean), scale_(scale) {}
+  PhysicalEngine(std::unique_ptr<CoalitionEngine> inner, double mean, double scale, OwnShare own, std::size_t points)
+      : inner_(std::move(inner)),
+        mean_(mean + own.hidden),
+        scale_(scale),
+        own_(std::move(own.parts)),
+        points_(points) {}
 
   void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
     inner_->values(coalitions, first, values);
     for (double& value : values) value = value * scale_ + mean_;
+    for (const OwnShare::Part& part : own_)
+      for (std::size_t row = 0; row < values.size(); ++row)
+        if (coalitions.contains(first + row, part.player)) values[row] += part.step;
   }
   std::size_t batch() const override { return inner_->batch(); }
   bool has_slopes() const override { return inner_->has_slopes(); }
   void slopes(std::span<const double> weights, std::span<double> slopes) const override {
     inner_->slopes(weights, slopes);
-    times_scale(slopes);
+    to_physical(slopes);
   }
   void mean_field_slopes(std::span<const double> weights, std::span<double> slopes) const override {
     inner_->mean_field_slopes(weights, slopes);
-    times_scale(slopes);
+    to_physical(slopes);
   }
 
  private:
-  void times_scale(std::span<double> slopes) const {
+  /// [B, points].
+  void to_physical(std::span<double> slopes) const {
     for (double& slope : slopes) slope *= scale_;
+    for (std::size_t field = 0; field < slopes.size(); field += points_)
+      for (const OwnShare::Part& part : own_) slopes[field + static_cast<std::size_t>(part.point)] += part.step;
   }
 
   std::unique_ptr<CoalitionEngine> inner_;
   double mean_, scale_;
+  std::vector<OwnShare::Part> own_;
+  std::size_t points_;
 };
 
 class PhysicalOperator final : public Operator {
@@ -140,13 +175,21 @@ class PhysicalOperator final : public Operator {
     FieldBatch outputs = inner_->apply(normalised(inputs));
     if (!normalisation_.output) return outputs;
     require_output(outputs.domain);
-    return normalisation_.output->physical(std::move(outputs));
+    outputs = normalisation_.output->physical(std::move(outputs));
+    if (!normalisation_.of_change) return outputs;
+    for (std::int64_t index = 0; index < outputs.batch; ++index) {
+      const std::span<const double> input = inputs.field(index);
+      const std::span<double> output = outputs.field(index);
+      for (std::size_t i = 0; i < output.size(); ++i) output[i] += input[i];
+    }
+    return outputs;
   }
 
   std::vector<double> values_at(const FieldBatch& inputs, const Readout& readout) const override {
     const Asked asked = asked_of(inputs.domain, readout);
     std::vector<double> values = inner_->values_at(normalised(inputs), asked.inner);
     for (double& value : values) value = asked.physical(value);
+    add_inputs(inputs, readout, values);
     return values;
   }
 
@@ -157,6 +200,12 @@ class PhysicalOperator final : public Operator {
     if (normalisation_.input)
       found.gradient = mapped(std::move(found.gradient), *normalisation_.input,
                               [](double slope, double, double scale) { return slope / scale; });
+    if (!normalisation_.of_change) return found;
+    add_inputs(inputs, readout, found.values);
+    for (std::int64_t index = 0; index < inputs.batch; ++index)
+      for (const auto& [query, weight] : readout.terms())
+        found.gradient.field(index)[static_cast<std::size_t>(query.channel * inputs.domain.points() + query.point)] +=
+            weight;
     return found;
   }
 
@@ -166,6 +215,17 @@ class PhysicalOperator final : public Operator {
     const Asked asked = asked_of(shown.domain, readout);
     Gradient found = inner_->mean_field_at(normalised(shown), normalised(hidden), inclusion, asked.inner);
     in_physical_units(found, asked);
+    if (!normalisation_.of_change) return found;
+    const OwnShare own(shown, hidden, Partition::one_player_per_point(shown.domain), readout);
+    for (std::int64_t index = 0; index < inclusion.batch; ++index) {
+      double& value = found.values[static_cast<std::size_t>(index)];
+      value += own.hidden;
+      for (const OwnShare::Part& part : own.parts) {
+        const auto point = static_cast<std::size_t>(part.point);
+        value += inclusion.field(index)[point] * part.step;
+        found.gradient.field(index)[point] += part.step;
+      }
+    }
     return found;
   }
 
@@ -174,7 +234,10 @@ class PhysicalOperator final : public Operator {
     const Asked asked = asked_of(shown.domain, readout);
     auto engine = inner_->coalition_engine(normalised(shown), normalised(hidden), partition, asked.inner);
     if (engine == nullptr || !normalisation_.output) return engine;
-    return std::make_unique<PhysicalEngine>(std::move(engine), asked.mean, asked.scale);
+    return std::make_unique<PhysicalEngine>(
+        std::move(engine), asked.mean, asked.scale,
+        normalisation_.of_change ? OwnShare(shown, hidden, partition, readout) : OwnShare(),
+        static_cast<std::size_t>(shown.domain.points()));
   }
   std::string coalition_path(const Readout& readout) const override { return inner_->coalition_path(readout); }
   std::int64_t preferred_batch(const Domain& domain) const override { return inner_->preferred_batch(domain); }
@@ -214,6 +277,12 @@ class PhysicalOperator final : public Operator {
       weight *= by.scale_at(domain, query.channel, query.point);
     }
     return {.inner = Readout(terms), .mean = mean};
+  }
+  /// Where the outputs are changes, what the readout has of the inputs.
+  void add_inputs(const FieldBatch& inputs, const Readout& readout, std::vector<double>& values) const {
+    if (!normalisation_.of_change) return;
+    for (std::int64_t index = 0; index < inputs.batch; ++index)
+      values[static_cast<std::size_t>(index)] += readout.of(inputs.field(index), inputs.domain.points());
   }
   static void in_physical_units(Gradient& found, const Asked& asked) {
     for (double& value : found.values) value = asked.physical(value);
@@ -296,7 +365,7 @@ std::string Normalisation::describe() const {
   for (const Side& side : sides)
     if (const auto& normaliser = this->*side.member)
       text += message(text.empty() ? "" : ", ", side.key, " ", normaliser->describe());
-  return text;
+  return of_change ? text + ", added to the input" : text;
 }
 
 Normalisation take_normalisation(data::Safetensors& content, const std::string& who) {
@@ -314,6 +383,13 @@ Normalisation take_normalisation(data::Safetensors& content, const std::string& 
   const bool sound = said.is_object() && static_cast<std::size_t>(known) == said.size();
   require<DataError>(sound, "weights: ", config_key, "=", said.dump().substr(0, 60), " (", who,
                      " needs {\"input\": {\"eps\": e}, \"output\": {\"eps\": e}}). Correct the config.");
+  if (const auto output = said.find("output"); output != said.end() && output->is_object() && output->contains("of")) {
+    const ordered_json of = (*output)["of"];
+    require<DataError>(of == "change", "weights: ", config_key, ".output.of=", of.dump().substr(0, 60), " (", who,
+                       " may have \"change\" there). Correct the config.");
+    normalisation.of_change = true;
+    output->erase("of");
+  }
   for (const Side& side : sides) {
     if (said.contains(side.key)) {
       normalisation.*side.member = take(side, said[side.key], content, who);
@@ -340,6 +416,7 @@ void put_normalisation(const Normalisation& normalisation, data::Safetensors& co
     content.tensors[message(side.tensors, ".mean")] = stored(normaliser->shape, normaliser->mean);
     content.tensors[message(side.tensors, ".std")] = stored(normaliser->shape, normaliser->std);
   }
+  if (normalisation.of_change) object[config_key]["output"]["of"] = "change";
   content.metadata[stored_config_key] = object.dump();
 }
 
@@ -349,6 +426,10 @@ std::unique_ptr<Operator> in_physical_units(std::unique_ptr<Operator> inner, Nor
     require_possible(*normalisation.input, inner->dimension(), inner->input_channels(), "in", inner->describe());
   if (normalisation.output)
     require_possible(*normalisation.output, inner->dimension(), inner->output_channels(), "out", inner->describe());
+  require<DataError>(!normalisation.of_change || inner->output_channels() <= inner->input_channels(),
+                     "weights: ", config_key, ".output.of=change (", inner->describe(), " has ",
+                     inner->input_channels(), " input channels for ", inner->output_channels(),
+                     " outputs). Correct the config.");
   return std::make_unique<PhysicalOperator>(std::move(inner), std::move(normalisation));
 }
 

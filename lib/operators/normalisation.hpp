@@ -49,14 +49,18 @@ struct Normaliser {
 /// turned back after it. It is never folded into the weights.
 struct Normalisation {
   std::optional<Normaliser> input, output;
+  /// With an output normaliser: its physical units are those of the change of the field, and each output channel is
+  /// added to the input channel of the same number, at each point.
+  bool of_change = false;
 
   bool empty() const { return !input && !output; }
-  /// "input per channel, output per point on 64".
+  /// "input per channel, output per point on 64, added to the input".
   std::string describe() const;
 };
 
 /// Takes the normalisers out of the content of a weight file: the key "normalization" of its CONFIG, {"input": {"eps":
-/// e}, "output": {"eps": e}}, and the tensors in_normalizer.mean, in_normalizer.std and the same of out_normalizer.
+/// e}, "output": {"eps": e}}, and the tensors in_normalizer.mean, in_normalizer.std and the same of out_normalizer. The
+/// output may say {"eps": e, "of": "change"}.
 /// What is left describes the network alone. Throws DataError where key and tensors do not go together, and for numbers
 /// that cannot work; `who` names the file.
 Normalisation take_normalisation(data::Safetensors& content, const std::string& who);
@@ -67,7 +71,7 @@ void put_normalisation(const Normalisation& normalisation, data::Safetensors& co
 ///
 /// A mask commutes with a map of each point, so the coalition engines of `inner` get the normalised input and baseline
 /// once, and their values are turned back in double. Throws DataError for normalisers that fit no field of the
-/// operator's channels and axes.
+/// operator's channels and axes, and for a change of more channels than the input has.
 std::unique_ptr<Operator> in_physical_units(std::unique_ptr<Operator> inner, Normalisation normalisation);
 
 }  // namespace opshap::operators

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <future>
 #include <nlohmann/json.hpp>
@@ -148,7 +149,9 @@ void require_recipes(const networks::BackboneRecipe& backbone, const networks::E
 }
 
 std::string training_identity(const networks::BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed) {
-  return describe(recipe, backbone_config(recipe, data), data, seed).dump();
+  auto json = describe(recipe, backbone_config(recipe, data), data, seed);
+  if (recipe.normalisation != "none") json["normalisation"] = recipe.normalisation;
+  return json.dump();
 }
 
 std::string training_identity(const networks::ExplainerRecipe& recipe, const Target& target, const Operator& backbone,
@@ -192,20 +195,78 @@ TrainedFor facts_of(const data::Dataset& data) {
           {"data", data.content_hash}};
 }
 
+/// Mean and deviation of each channel over all points of some samples.
+operators::Normaliser per_channel(const data::SampleFields& fields, const std::vector<std::int64_t>& samples) {
+  constexpr double eps = 1e-7;  // as in neuraloperator
+  const auto channels = static_cast<std::size_t>(fields.channels());
+  std::vector<double> sums(channels, 0.0), squares(channels, 0.0);
+  double count = 0;
+  const auto add_up = [&](std::vector<double>& into, const auto& of) {
+    for (const std::int64_t sample : samples) {
+      const std::span<const double> field = fields.field(sample);
+      const std::size_t points = field.size() / channels;
+      for (std::size_t i = 0; i < field.size(); ++i) into[i / points] += of(field[i], i / points);
+    }
+  };
+  for (const std::int64_t sample : samples) count += static_cast<double>(fields.field(sample).size() / channels);
+  add_up(sums, [](double value, std::size_t) { return value; });
+  for (double& sum : sums) sum /= count;
+  add_up(squares, [&](double value, std::size_t channel) { return std::pow(value - sums[channel], 2); });
+  std::vector<std::int64_t> shape = {1, fields.channels()};
+  shape.resize(2 + operators::sizes_of(fields.domain(0)).size(), 1);
+  operators::Normaliser normaliser{.shape = std::move(shape), .mean = {}, .std = {}, .eps = eps};
+  // In float32, as files have them.
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    normaliser.mean.push_back(static_cast<float>(sums[channel]));
+    normaliser.std.push_back(static_cast<float>(std::sqrt(squares[channel] / count)));
+  }
+  return normaliser;
+}
+
+/// Fields in normalised units, and targets less their inputs where these are what is learned.
+struct Learned {
+  operators::Normalisation normalisation;
+  data::SampleFields inputs, targets;
+
+  Learned(const networks::BackboneRecipe& recipe, const data::Dataset& data)
+      : inputs(data.inputs), targets(data.targets) {
+    if (recipe.normalisation == "none") return;
+    normalisation.of_change = recipe.normalisation == "change";
+    if (normalisation.of_change) {
+      require(targets.channels() <= inputs.channels(), "backbone: normalisation=change (", data.pde, " has ",
+              inputs.channels(), " input channels for ", targets.channels(), " outputs). Use fields.");
+      for (std::int64_t sample = 0; sample < targets.count(); ++sample)
+        std::ranges::transform(targets.field(sample), inputs.field(sample), targets.field(sample).begin(),
+                               std::minus<>());
+    }
+    const std::vector<std::int64_t> samples = data.indices(data::Split::train);
+    normalisation.input = per_channel(inputs, samples);
+    normalisation.output = per_channel(targets, samples);
+    normalise(inputs, *normalisation.input);
+    normalise(targets, *normalisation.output);
+  }
+
+ private:
+  static void normalise(data::SampleFields& fields, const operators::Normaliser& by) {
+    for (std::int64_t sample = 0; sample < fields.count(); ++sample)
+      std::ranges::copy(by.normalised(fields.one(sample)).values, fields.field(sample).begin());
+  }
+};
+
 /// The samples of a part of the data as a backbone gets them.
 struct Served {
   std::vector<ResolutionGroup> groups;
   std::vector<torch::Tensor> inputs, targets;  ///< of each group
 
-  Served(const networks::BackboneRecipe& recipe, const data::Dataset& data, data::Split part)
+  Served(const networks::BackboneRecipe& recipe, const data::Dataset& data, const Learned& learned, data::Split part)
       : groups(resolution_groups(data, part, recipe.resolutions)),
-        inputs(at_resolutions(data.inputs, groups, torch::kFloat32)),
-        targets(at_resolutions(data.targets, groups, torch::kFloat32)) {}
+        inputs(at_resolutions(learned.inputs, groups, torch::kFloat32)),
+        targets(at_resolutions(learned.targets, groups, torch::kFloat32)) {}
 };
 
 }  // namespace
 
-// Training of a backbone: MSE against the solution at the target time.
+// Training of a backbone: MSE against the solution at the target time, in the units of the network.
 
 networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe, const data::Dataset& data,
                                          std::uint64_t seed, const std::filesystem::path& folder) {
@@ -215,12 +276,15 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   networks::TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
 
-  const Served train(recipe, data, data::Split::train), validation(recipe, data, data::Split::validation);
+  const Learned learned(recipe, data);
+  const Served train(recipe, data, learned, data::Split::train),
+      validation(recipe, data, learned, data::Split::validation);
   const std::vector<Batch> validation_batches = ordered_batches(validation.groups, recipe.batch);
   const auto network = operators::make_network(backbone_config(recipe, data), torch::kFloat32);
   if (data.inputs.domain(0).is_grid()) network->set_native_domain(data.inputs.domain());
   operators::initialise(*network, seed);
   network->set_trained_for(facts_of(data));
+  network->set_normalisation(learned.normalisation);
   const Ranks& ranks = Ranks::all();
   // A batch's loss is its mean squared error. What this rank's share of its fields have of it is asked for; parts of
   // that, for chunks of these fields, are given to `evaluate`.
@@ -376,8 +440,8 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   const auto start = std::chrono::steady_clock::now();
   require(backbone.dimension() == data.inputs.dimension() && backbone.input_channels() == data.inputs.channels(),
           "explainer: operator=", backbone.describe(), " (takes ", backbone.input_channels(), " channels on ",
-          backbone.dimension(), " axes; the data set has ", data.inputs.channels(), " on ",
-          data.inputs.dimension(), "). Give the operator that was trained on this data.");
+          backbone.dimension(), " axes; the data set has ", data.inputs.channels(), " on ", data.inputs.dimension(),
+          "). Give the operator that was trained on this data.");
   networks::ExplainerRecipe recipe = asked;
   recipe.scenario = data::rule_for(asked.scenario, data);
   require_base(recipe.base, backbone);
