@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -13,26 +12,18 @@
 
 #include "core/csv.hpp"
 #include "core/file.hpp"
+#include "reporting/error_bars.hpp"
 #include "runs/row_files.hpp"
 #include "second_order_candidates.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap {
 
-double SecondOrderRow::without_reference(double distance) const {
-  return std::max(std::sqrt(std::max(0.0, distance * distance - reference_error * reference_error)),
-                  reference_error / 3);
-}
-
 namespace {
 
 using Row = SecondOrderRow;
 using Rows = std::vector<Row>;
 
-/// From here on an attribution has failed.
-constexpr double failure = 0.1;
-/// The tolerance by default (--tolerance), beyond which a bar warns.
-constexpr double tolerance = 0.05;
 /// The share of errors that a fitted rule is to cover.
 constexpr double wanted_coverage = 0.8;
 
@@ -98,57 +89,7 @@ double mean(const std::vector<double>& of) {
   return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
 }
 
-/// Ranks from 0 on; equal numbers share the mean of theirs.
-std::vector<double> ranks(const std::vector<double>& of) {
-  std::vector<double> found;
-  for (const double number : of) {
-    const auto below = std::ranges::count_if(of, [&](double other) { return other < number; });
-    const auto same = std::ranges::count(of, number);
-    found.push_back(static_cast<double>(below) + static_cast<double>(same - 1) / 2);
-  }
-  return found;
-}
-
-/// Spearman's rank correlation.
-double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::vector<double> x = ranks(a), y = ranks(b);
-  const double middle = mean(x);
-  double xy = 0, xx = 0, yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xy += (x[i] - middle) * (y[i] - middle);
-    xx += (x[i] - middle) * (x[i] - middle);
-    yy += (y[i] - middle) * (y[i] - middle);
-  }
-  return xy / std::sqrt(xx * yy);
-}
-
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
-/// How bars tell errors: rank correlation, error over bar, coverage, failures.
-std::vector<std::string> judged(const std::vector<double>& errors, const std::vector<double>& bars) {
-  std::vector<double> ratios;
-  std::ptrdiff_t covered = 0, covered_twice = 0, failures = 0, caught = 0, warned = 0;
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    ratios.push_back(bars[i] > 0 ? errors[i] / bars[i] : std::numeric_limits<double>::infinity());
-    covered += errors[i] <= bars[i] ? 1 : 0;
-    covered_twice += errors[i] <= 2 * bars[i] ? 1 : 0;
-    failures += errors[i] > failure ? 1 : 0;
-    caught += errors[i] > failure && bars[i] > tolerance ? 1 : 0;
-    warned += bars[i] > tolerance ? 1 : 0;
-  }
-  const auto count = static_cast<double>(errors.size());
-  return {std::to_string(errors.size()),
-          fmt::format("{:.2f}", rank_correlation(errors, bars)),
-          reporting::show(statistics::quartiles(ratios)),
-          percent(static_cast<double>(covered) / count),
-          percent(static_cast<double>(covered_twice) / count),
-          fmt::format("{} of {}", caught, failures),
-          fmt::format("{} of {}", warned - caught, static_cast<std::ptrdiff_t>(errors.size()) - failures)};
-}
-
-const std::vector<reporting::Column> judgements = {
-    {"games", true},         {"rank correlation", true},        {"error/bar", true},     {"error ≤ bar", true},
-    {"error ≤ 2 bar", true}, {"failures with a warning", true}, {"other warnings", true}};
 
 double spec_bar(const Row& row) { return std::hypot(row.apart, 3 * row.first_order_bar * row.first_order_bar); }
 
@@ -287,19 +228,20 @@ reporting::Table table_of_bars(const Rows& rows, const std::vector<std::string>&
       .caption = fmt::format(
           "The bar of the first order is r, that of the corrected value √(δ² + (3r²)²). A failure is an error above "
           "{}, a warning a bar above {}; other warnings are those for errors up to {}.",
-          percent(failure), percent(tolerance), percent(failure)),
+          percent(reporting::failed_from), percent(reporting::warns_above), percent(reporting::failed_from)),
       .columns = {{"games"}, {"base"}, {"combs"}, {"bar of"}},
       .rows = {}};
-  table.columns.insert(table.columns.end(), judgements.begin(), judgements.end());
+  table.columns.insert(table.columns.end(), reporting::columns_of_bars().begin(), reporting::columns_of_bars().end());
   for (const auto& [games, base] : kinds(rows, [](const Row& row) { return std::pair(group(row), row.base); })) {
     for (const std::string& name : of_candidates) {
       const Rows here = some(rows, [&, games = games, base = base](const Row& row) {
         return group(row) == games && row.base == base && row.candidate == name;
       });
       std::vector<std::string> first = {games, base, name, "first order"}, second = {games, base, name, "corrected"};
-      append(first, judged(numbers(here, [](const Row& row) { return row.true_first_order_error(); }),
-                           numbers(here, [](const Row& row) { return row.first_order_bar; })));
-      append(second, judged(numbers(here, [](const Row& row) { return row.true_error(); }), numbers(here, spec_bar)));
+      append(first, reporting::bars_judged(numbers(here, [](const Row& row) { return row.true_first_order_error(); }),
+                                           numbers(here, [](const Row& row) { return row.first_order_bar; })));
+      append(second, reporting::bars_judged(numbers(here, [](const Row& row) { return row.true_error(); }),
+                                            numbers(here, spec_bar)));
       table.add(std::move(first));
       table.add(std::move(second));
     }
@@ -316,7 +258,7 @@ reporting::Table table_of_rules(const Rows& rows, const std::string& of_candidat
                              of_candidate, percent(wanted_coverage)),
       .columns = {{"base"}, {"rule"}},
       .rows = {}};
-  table.columns.insert(table.columns.end(), judgements.begin(), judgements.end());
+  table.columns.insert(table.columns.end(), reporting::columns_of_bars().begin(), reporting::columns_of_bars().end());
   for (const std::string& base : kinds(rows, [](const Row& row) { return row.base; })) {
     const auto half = [&](int parity) {
       return some(rows, [&](const Row& row) {
@@ -339,8 +281,8 @@ reporting::Table table_of_rules(const Rows& rows, const std::string& of_candidat
         factor = statistics::quantile(ratios, wanted_coverage);
       }
       std::vector<std::string> cells = {base, fits ? fmt::format("{}, c = {:.2f}", rule.name, factor) : rule.name};
-      append(cells, judged(numbers(judged_on, [](const Row& row) { return row.true_error(); }),
-                           numbers(judged_on, [&](const Row& row) { return factor * rule.bar(row); })));
+      append(cells, reporting::bars_judged(numbers(judged_on, [](const Row& row) { return row.true_error(); }),
+                                           numbers(judged_on, [&](const Row& row) { return factor * rule.bar(row); })));
       table.add(std::move(cells));
     };
     const auto times = [](BarRule rule) {

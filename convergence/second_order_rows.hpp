@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reporting/error_bars.hpp"
 #include "reporting/table.hpp"
 
 namespace opshap {
@@ -26,13 +27,9 @@ struct SecondOrderRow {
   double apart = 0;              ///< Corrected::apart
   double share = 1;              ///< Corrected::share
 
-  /// √(error² − reference_error²), what the truth's own error does not explain. It is not taken for less than a third
-  /// of that error, below which nothing is known.
-  double true_error() const { return without_reference(error); }
-  double true_first_order_error() const { return without_reference(first_order_error); }
-
- private:
-  double without_reference(double distance) const;
+  /// reporting::without_reference().
+  double true_error() const { return reporting::without_reference(error, reference_error); }
+  double true_first_order_error() const { return reporting::without_reference(first_order_error, reference_error); }
 };
 
 /// All numbers with six significant digits.

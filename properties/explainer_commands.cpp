@@ -246,6 +246,24 @@ TEST_F(ExplainerCommands, AStudyOfReadingsSaysHowFarExplanationsMove) {
   expect_refusal(study + "--other a=" + path("none") + rest, 3, "none");
 }
 
+TEST_F(ExplainerCommands, AStudyOfMethodsHasThemAllWithTheirCostsAndBars) {
+  const std::string study = "study methods --run " + run_.string() + " --resolutions 8,16 --inputs 3 --any-query ";
+  const std::string few = study + "--methods mean_field,permutation,exact,uniform --budgets 2n,64 --out " + path("few");
+  done(few + " -q");
+  const std::string report = read_file(folder_ / "few" / "methods.md");
+  EXPECT_TRUE(has(report, {"| exact | its own | 3 | 0 [0, 0] |", "| permutation | 16 | 3 |", "| permutation | 64 | 3 |",
+                           "| permutation, 64 coalitions | its values | 6 |", "| uniform | its own | 3 |"}));
+  EXPECT_EQ(1u, count(read_file(folder_ / "few" / "methods_n8.csv"), "exact"));
+  done(few + " -q");
+  EXPECT_EQ(report, read_file(folder_ / "few" / "methods.md")) << "times included: nothing is done twice";
+  done(study + "--out " + path("all") + " -q");
+  const std::string all = read_file(folder_ / "all" / "methods.md");
+  EXPECT_TRUE(has(all, {"| diagonal_second_order | what it corrects |", "| without a method | its own | 3 |",
+                        "| diagonal_second_order of the mean field | its values |", "| odd_shap |"}));
+  expect_refusal(study + "--methods permutatio --out " + path("other"), 2, "permutation");
+  expect_refusal(study + "--budgets 3x --out " + path("other"), 2, "3x");
+}
+
 // As few as the files in reference_data are, they are trained on, explained and compared.
 TEST_F(ExplainerCommands, ImportedFlowsGoThroughEveryStage) {
   const std::string flows = path("flows.h5");

@@ -55,10 +55,10 @@ TEST_F(Options, TheTableHasEveryCommandOnce) {
        {"doctor", "list", "attribute", "reference", "compare", "evaluate", "reproduce", "merge", "report"})
     EXPECT_TRUE(commands.contains(command)) << command;
   for (const char* command :
-       {"data generate", "data info", "data verify", "data merge", "data preview", "data import pdebench",
-        "data import npy", "pde solve", "train backbone", "train explainer", "operator golden", "operator run",
-        "operator inspect", "operator import", "study amortisation", "study queries", "study readings", "peer new",
-        "peer check"})
+       {"data generate",        "data info",       "data verify",      "data merge",      "data preview",
+        "data import pdebench", "data import npy", "pde solve",        "train backbone",  "train explainer",
+        "operator golden",      "operator run",    "operator inspect", "operator import", "study amortisation",
+        "study queries",        "study methods",   "study readings",   "peer new",        "peer check"})
     EXPECT_TRUE(commands.contains(command)) << command;
 }
 

@@ -352,6 +352,7 @@ const std::vector<OptionUse>& option_uses() {
       {"operator serve", "--trust"},
       {"operator import", "--out --device --json"},
       {"study amortisation", "--out --seed --config --device --no-engine --json"},
+      {"study methods", "--out --seed --config --device --no-engine --json"},
       {"study queries", "--out --seed --config --device --no-engine --json"},
       {"study readings", "--out --seed --config --device --no-engine --json"},
       {"study references", "--out --device --no-engine --json"},

@@ -11,8 +11,9 @@
 
 namespace opshap::cli {
 
-/// `opshap study amortisation`, `queries`, `readings`, `references`: a file each.
+/// `opshap study amortisation`, `methods`, `queries`, `readings`, `references`: a file each.
 void add_amortisation_study(CLI::App& study, const Globals& globals);
+void add_methods_study(CLI::App& study, const Globals& globals);
 void add_query_study(CLI::App& study, const Globals& globals);
 void add_readings_study(CLI::App& study, const Globals& globals);
 void add_reference_study(CLI::App& study, const Globals& globals);

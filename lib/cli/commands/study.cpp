@@ -80,6 +80,7 @@ void add_study(CLI::App& app, const Globals& globals) {
   auto* study = app.add_subcommand("study", "A study of a finished run; --out FOLDER gets rows and reports");
   study->require_subcommand(1);
   add_amortisation_study(*study, globals);
+  add_methods_study(*study, globals);
   add_query_study(*study, globals);
   add_readings_study(*study, globals);
   add_reference_study(*study, globals);
