@@ -86,9 +86,11 @@ TEST_F(PartsOfRuns, MergedUnitsAreThoseOfOneProcess) {
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(i, manifest["parts"][i]["index"]);
     EXPECT_EQ("abc", manifest["parts"][i]["commit"]);
-    seconds += manifest["parts"][i]["seconds"]["work"].get<double>();
+    seconds += manifest["parts"][i]["stages"][0]["seconds"].get<double>();
   }
-  EXPECT_DOUBLE_EQ(seconds, manifest["seconds"]["work"].get<double>());
+  EXPECT_EQ("work", manifest["stages"][0]["name"]);
+  EXPECT_EQ(3, manifest["stages"][0]["pieces"]);
+  EXPECT_DOUBLE_EQ(seconds, manifest["stages"][0]["seconds"].get<double>());
 }
 
 TEST_F(PartsOfRuns, PartsOfOtherMachinesAreFoundInCopiesOfTheRun) {

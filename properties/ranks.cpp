@@ -54,7 +54,7 @@ class TrainingOfRanks : public Program {
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     if (!OPSHAP_WITH_MPI || shell("mpirun --version").code != 0) GTEST_SKIP() << "needs MPI";
-    done("reproduce --train-only -q --out " + path("run") + " --profile " + profile_);
+    done("reproduce --stage explainer -q --out " + path("run") + " --profile " + profile_);
   }
 
   std::string training(const std::string& what, const std::string& out) const {
@@ -129,7 +129,7 @@ TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
 
 // A launcher takes a process that says nothing at its end for a failed one.
 TEST_F(TrainingOfRanks, OneProcessAloneUnderALauncherEndsWell) {
-  const Outcome outcome = shell("mpirun -n 1 " OPSHAP_BINARY_DIR "/opshap reproduce --train-only -q --out " +
+  const Outcome outcome = shell("mpirun -n 1 " OPSHAP_BINARY_DIR "/opshap reproduce --stage explainer -q --out " +
                                 path("run") + " --profile " + profile_);
   EXPECT_EQ(0, outcome.code) << outcome.err;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "core/file.hpp"
@@ -19,6 +20,12 @@ namespace {
 using nlohmann::json;
 
 const std::string small_run = "reproduce --profile " OPSHAP_SOURCE_DIR "/properties/support/small_burgers.toml -q ";
+
+std::set<std::string> names_of_stages(const json& manifest) {
+  std::set<std::string> names;
+  for (const json& stage : manifest.at("stages")) names.insert(stage.at("name").get<std::string>());
+  return names;
+}
 
 class Forecast : public Program {
  protected:
@@ -66,7 +73,7 @@ TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
   std::size_t stages = 0;
   json evaluations;
   for (const json& stage : forecast["runs"][0]["stages"]) {
-    EXPECT_TRUE(manifest["seconds"].contains(stage["stage"].get<std::string>())) << stage;
+    EXPECT_TRUE(names_of_stages(manifest).contains(stage["stage"].get<std::string>())) << stage;
     EXPECT_LE(stage["evaluations"]["least"], stage["evaluations"]["most"]) << stage;
     EXPECT_GT(stage["seconds"]["least"], 0) << stage;
     EXPECT_LE(stage["seconds"]["least"], stage["seconds"]["most"]) << stage;
@@ -75,7 +82,7 @@ TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
     evaluations[stage["stage"].get<std::string>()] = stage["evaluations"];
     ++stages;
   }
-  EXPECT_EQ(manifest["seconds"].size(), stages);
+  EXPECT_EQ(manifest["stages"].size(), stages);
 
   // Trainings of this profile cannot stop early, so that their counts are known before.
   int trainings = 0;
@@ -165,9 +172,9 @@ TEST_F(ShardCommands, RefuseWhatIsNoPart) {
 
 TEST_F(ShardCommands, PartsOfARunWantItsTrainings) {
   const std::string command = small_run + "--seed 3 --out " + path("run");
-  expect_refusal(command + " --shard 0/2", 2, "--train-only");
-  expect_refusal(command + " --shard 0/2 --train-only", 2, "--train-only");
-  done(command + " --train-only");
+  expect_refusal(command + " --shard 0/2", 2, "--stage explainer");
+  expect_refusal(command + " --shard 0/2 --stage explainer", 2, "--stage");
+  done(command + " --stage explainer");
   EXPECT_FALSE(fs::exists(path("run/results.jsonl")));
   for (const char* shard : {"0/2", "1/2"}) done(command + " --shard " + shard);
   done("merge " + path("run"));
@@ -176,7 +183,35 @@ TEST_F(ShardCommands, PartsOfARunWantItsTrainings) {
   const json manifest = json::parse(read_file(path("run/manifest.json")));
   EXPECT_EQ(2u, manifest["parts"].size());
   for (const char* stage : {"data", "backbone", "explainer", "evaluation"})
-    EXPECT_TRUE(manifest["seconds"].contains(stage)) << stage;
+    EXPECT_TRUE(names_of_stages(manifest).contains(stage)) << stage;
+}
+
+// The time of each call is over at once, so that it does a single piece.
+TEST_F(ShardCommands, ARunInPiecesHasTheBytesOfOneWithoutThem) {
+  const std::string command = small_run + "--seed 5 --stage explainer ";
+  done(command + "--out " + path("one"));
+  const auto piece = [&] { return opshap(command + "--minutes 1e-9 --out " + path("pieces")); };
+  Outcome outcome = piece();
+  EXPECT_EQ(6, outcome.code);
+  EXPECT_TRUE(has(outcome.err, {"--minutes=", "Run the same command again to go on."})) << outcome.err;
+  int calls = 1;
+  for (; outcome.code == 6 && calls < 100; ++calls) outcome = piece();
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  for (const char* file : {"data/burgers1d.h5", "backbone/model.safetensors", "explainer/model.safetensors"})
+    EXPECT_EQ(read_file(path("one/") + file), read_file(path("pieces/") + file)) << file;
+  const json manifest = json::parse(read_file(path("pieces/manifest.json")));
+  int pieces = 0;
+  for (const json& stage : manifest["stages"]) {
+    EXPECT_EQ("cpu", stage["device"]);
+    EXPECT_TRUE(stage["ended"]);
+    EXPECT_GT(stage["seconds"], 0);
+    pieces += stage["pieces"].get<int>();
+  }
+  // A call that ends a stage begins the next one.
+  EXPECT_EQ((std::set<std::string>{"data", "backbone", "explainer"}), names_of_stages(manifest));
+  EXPECT_GE(pieces, calls);
+  expect_refusal(command + "--minutes 0 --out " + path("other"), 2, "--minutes");
+  expect_refusal(small_run + "--stage end --out " + path("other"), 2, "--stage");
 }
 
 TEST_F(ShardCommands, OneCommandAtATimeWritesIntoAFolder) {
@@ -275,7 +310,7 @@ TEST_F(ReferenceStudy, RefusesAnotherOperatorAndAnotherDataSet) {
   make_run();
   const std::string study = "study references -q --out " + path("out") + " --run ";
   expect_refusal(study + path("run") + " --operator " + path("run/explainer/model.safetensors"), 3, "operator or data");
-  done(small_run + "--train-only --seed 4 --out " + path("other"));
+  done(small_run + "--stage explainer --seed 4 --out " + path("other"));
   expect_refusal(study + path("run") + " --data " + path("other/data/burgers1d.h5"), 3, "operator or data");
   expect_refusal(study + path("nowhere"), 3, "nowhere");
   expect_refusal("study references --run " + path("run"), 2, "--out");

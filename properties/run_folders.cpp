@@ -92,10 +92,13 @@ TEST_F(RunFolders, AManifestHoldsWhatRanWhereAndHow) {
   EXPECT_THROW(manifest.stage("third", [] { throw NumericalError("no"); }), NumericalError);
   const Json found = this->manifest();
   for (const char* key :
-       {"schema", "settings", "seed", "command", "commit", "dirty", "started", "seconds", "environment"})
+       {"schema", "settings", "seed", "command", "commit", "dirty", "started", "stages", "environment"})
     EXPECT_TRUE(found.contains(key)) << key;
   EXPECT_EQ("opshap", found["command"][0]) << "the program's own path is nobody's business";
-  EXPECT_EQ(3u, found["seconds"].size());
+  EXPECT_EQ(3u, found["stages"].size());
+  EXPECT_EQ("first", found["stages"][0]["name"]);
+  EXPECT_TRUE(found["stages"][0]["ended"]);
+  EXPECT_FALSE(found["stages"][2]["ended"]);
   EXPECT_FALSE(found.contains("resumed"));
   const std::string log = read_file(folder_ / "log.jsonl");
   EXPECT_EQ(6, std::count(log.begin(), log.end(), '\n'));
@@ -104,19 +107,20 @@ TEST_F(RunFolders, AManifestHoldsWhatRanWhereAndHow) {
 
 TEST_F(RunFolders, ARunIsKnownAgainAndAnotherIsRefused) {
   runs::Manifest(folder_, beginning(), same_).stage("first", [] {});
-  const double seconds = manifest()["seconds"]["first"];
+  const double seconds = manifest()["stages"][0]["seconds"];
   runs::Beginning elsewhere = beginning();
   elsewhere.environment = {{"processor", "two"}};
   runs::Manifest(folder_, elsewhere, same_).stage("first", [] {});
   EXPECT_EQ("two", manifest()["resumed"][0]["environment"]["processor"]);
-  EXPECT_GE(manifest()["seconds"]["first"], seconds) << "sittings add up";
+  EXPECT_GE(manifest()["stages"][0]["seconds"], seconds) << "sittings add up";
+  EXPECT_EQ(1, manifest()["stages"][0]["pieces"]) << "it had ended before";
   {
     runs::Manifest brought(folder_, beginning(), same_);
     brought.took_at_least("first", 3600);
-    EXPECT_EQ(3600, manifest()["seconds"]["first"]) << "a training of another folder";
+    EXPECT_EQ(3600, manifest()["stages"][0]["seconds"]) << "a training of another folder";
     brought.took_at_least("first", 1800);
   }
-  EXPECT_EQ(3600, manifest()["seconds"]["first"]);
+  EXPECT_EQ(3600, manifest()["stages"][0]["seconds"]);
   EXPECT_FALSE(manifest()["resumed"][1].contains("environment")) << "where it is the first one's";
 
   const std::string before = read_file(folder_ / "manifest.json");

@@ -84,7 +84,7 @@ std::string commit_in_words(const Json& sitting) {
 void describe(const Json& manifest, reporting::LeaderboardContents& contents) {
   const Json& environment = manifest.at("environment");
   double seconds = 0;
-  for (const Json& time : manifest.at("seconds")) seconds += time.get<double>();
+  for (const runs::Stage& stage : runs::stages_of(manifest)) seconds += stage.seconds;
   std::string commits = commit_in_words(manifest);
   for (const Json& sitting : manifest.value("resumed", Json::array()))
     if (const std::string commit = commit_in_words(sitting); !commits.ends_with(commit)) commits += "; then " + commit;

@@ -211,6 +211,36 @@ void throw_if_stopped(std::string_view who) {
   if (stop_requested()) throw Stopped(stopped_message(who));
 }
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Set by stop_after().
+struct Limit {
+  double seconds;
+  Clock::time_point begun, piece;  ///< when the process, and the piece that is done now, have begun
+};
+std::optional<Limit>& limit() {
+  static std::optional<Limit> set;
+  return set;
+}
+
+}  // namespace
+
+void stop_after(double seconds) { limit() = Limit{.seconds = seconds, .begun = Clock::now(), .piece = Clock::now()}; }
+
+void throw_if_over_after_piece(std::string_view who) {
+  throw_if_stopped(who);
+  if (!limit()) return;
+  const Clock::time_point now = Clock::now();
+  const double since_the_start = std::chrono::duration<double>(now - limit()->begun).count(),
+               of_the_piece = std::chrono::duration<double>(now - std::exchange(limit()->piece, now)).count();
+  if (since_the_start + of_the_piece > limit()->seconds)
+    throw Stopped(message(who, ": --minutes=", limit()->seconds / 60,
+                          " (another piece would take longer; what is finished is on disk). Run the same command again "
+                          "to go on."));
+}
+
 ForcedEnd::ForcedEnd(std::function<void()> before) {
   const std::lock_guard lock(guard());
   place_ = endings().insert(endings().end(), std::move(before));

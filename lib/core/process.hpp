@@ -30,6 +30,14 @@ bool stop_requested();
 /// Throws Stopped when a signal has arrived. Long work calls it where its state on disk can be resumed from.
 void throw_if_stopped(std::string_view who);
 
+/// From now on, work that is done in pieces ends where a further piece would not be done after so many seconds from
+/// here. Called once.
+void stop_after(double seconds);
+
+/// A piece of the work of `who` is on disk. Throws Stopped when a signal has arrived, or the time of stop_after() would
+/// be over before another piece as long as this one is done. The first piece of a process is done whatever its time.
+void throw_if_over_after_piece(std::string_view who);
+
 /// While it lives, this is done before a process is ended that does not look at its signal: it removes a temporary
 /// file, or kills a program that was started. It runs in another thread, while the work goes on, and makes no ForcedEnd
 /// itself.

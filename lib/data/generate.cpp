@@ -155,6 +155,7 @@ void generate(const DatasetRequest& request, const fs::path& path, const runs::P
     }
     units.store(shards.name(shard), maker->made(settled, shards.first(shard), shards.size(shard)));
     progress.advance(shards.size(shard));
+    throw_if_over_after_piece("data generate");
   }
 
   const std::unique_ptr<GatheredRows> rows = maker->gathered();

@@ -471,6 +471,7 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, co
       for (std::string line; std::getline(lines, line);)
         (runs::schema_of(line) == runs::ValuesRow::schema ? attributions : results) += line + '\n';
       known ? progress.skip(1) : progress.advance(1, message("n = ", resolution));
+      if (!known) throw_if_over_after_piece("evaluation");
     }
     if (!part.whole()) continue;
     units.require_there();

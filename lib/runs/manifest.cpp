@@ -48,24 +48,20 @@ Json new_manifest(const Beginning& beginning) {
                {"commit", beginning.commit},
                {"dirty", beginning.dirty},
                {"started", now_utc()},
-               {"seconds", Json::object()},
+               {"stages", Json::array()},
                {"environment", beginning.environment}});
   // The program's own path would name a folder of this machine.
   if (!beginning.command.empty()) json["command"][0] = "opshap";
   return json;
 }
 
-bool are_seconds(const Json& found) {
-  return found.is_object() && std::ranges::all_of(found, [](const Json& value) { return value.is_number(); });
-}
-
 Json found_manifest(const std::filesystem::path& path, const Beginning& beginning, const OtherSettings& other) {
   const std::string who = message(beginning.who, ": path=", path.string());
   Json json = strict_json<Json>(read_file(path), who);
-  require<DataError>(
-      json.is_object() && json.value("schema", Json()) == beginning.schema && json.contains("settings") &&
-          are_seconds(json.value("seconds", Json::object())) && json.value("resumed", Json::array()).is_array(),
-      who, " (is not a manifest of schema ", beginning.schema, "). Choose another --out, or remove the folder.");
+  require<DataError>(json.is_object() && json.value("schema", Json()) == beginning.schema &&
+                         json.contains("settings") && json.value("resumed", Json::array()).is_array(),
+                     who, " (is not a manifest of schema ", beginning.schema,
+                     "). Choose another --out, or remove the folder.");
   std::string differs =
       other ? other(json["settings"]) : first_difference(json["settings"], beginning.subject.at("settings"), "");
   if (json.value("seed", Json()) != beginning.seed)
@@ -93,11 +89,50 @@ Beginning of_part(Beginning beginning, const std::filesystem::path& run, const P
 
 }  // namespace
 
+std::vector<Stage> stages_of(const Json& manifest) try {
+  std::vector<Stage> stages;
+  const Json before = manifest.value("seconds", Json::object());
+  require<DataError>(before.is_object(), "seconds (is not an object)");
+  for (const auto& [name, seconds] : before.items()) {
+    require<DataError>(seconds.is_number(), "seconds of ", name, " (is not a number)");
+    stages.push_back({.name = name, .device = "cpu", .seconds = seconds.get<double>(), .pieces = 1});
+  }
+  const Json listed = manifest.value("stages", Json::array());
+  require<DataError>(listed.is_array(), "stages (is not a list)");
+  for (const Json& stage : listed)
+    stages.push_back({.name = stage.at("name").get<std::string>(),
+                      .device = stage.at("device").get<std::string>(),
+                      .seconds = stage.at("seconds").get<double>(),
+                      .pieces = stage.at("pieces").get<int>(),
+                      .ended = stage.at("ended").get<bool>()});
+  return stages;
+} catch (const nlohmann::json::exception& error) {
+  throw DataError(message("stages (", error.what(), ")"));
+}
+
+Json written_stages(const std::vector<Stage>& stages) {
+  Json list = Json::array();
+  for (const Stage& stage : stages)
+    list.push_back({{"name", stage.name},
+                    {"device", stage.device},
+                    {"seconds", stage.seconds},
+                    {"pieces", stage.pieces},
+                    {"ended", stage.ended}});
+  return list;
+}
+
 Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other)
     : path_((require_unpacked_rows(folder, beginning.who), make_folder(folder), folder / "manifest.json")),
       lock_(folder, beginning.who),
       log_(folder / "log.jsonl"),
       json_(is_there(path_) ? found_manifest(path_, beginning, other) : new_manifest(beginning)) {
+  try {
+    stages_ = stages_of(json_);
+  } catch (const DataError& error) {
+    throw DataError(message(beginning.who, ": path=", path_.string(), ", ", error.what(),
+                            ". Choose another --out, or remove the folder."));
+  }
+  json_.erase("seconds");
   write();
 }
 
@@ -106,9 +141,14 @@ Manifest::Manifest(const std::filesystem::path& run, const Part& part, const Beg
     : Manifest(part.folder(run), part.whole() ? beginning : of_part(beginning, run, part), other) {}
 
 void Manifest::took_at_least(const std::string& stage, double seconds) {
-  Json& booked = json_["seconds"];
-  booked[stage] = std::max(booked.value(stage, 0.0), seconds);
+  double& of_all_sittings = booked(stage).seconds;
+  of_all_sittings = std::max(of_all_sittings, seconds);
   write();
+}
+
+Stage& Manifest::booked(const std::string& stage) {
+  const auto found = std::ranges::find(stages_, stage, &Stage::name);
+  return found != stages_.end() ? *found : stages_.emplace_back(Stage{.name = stage, .device = "cpu"});
 }
 
 void Manifest::finish() {
@@ -128,10 +168,12 @@ void Manifest::book_load() {
 
 void Manifest::write() const {
   lock_.require_there();
-  write_file(path_, json_.dump(2) + '\n');
+  Json json = json_;
+  json["stages"] = written_stages(stages_);
+  write_file(path_, json.dump(2) + '\n');
 }
 
-void Manifest::do_stage(const std::string& name, const std::function<void()>& work) {
+void Manifest::do_stage(const std::string& name, const std::string& device, const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   log_.append(Json{{"time", now_utc()}, {"stage", name}, {"event", "begins"}}.dump());
   // From now on the rows change, and a kill may stop that anywhere.
@@ -139,8 +181,11 @@ void Manifest::do_stage(const std::string& name, const std::function<void()>& wo
   const auto stop = [&](const char* event) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     log_.append(Json{{"time", now_utc()}, {"stage", name}, {"event", event}, {"seconds", seconds}}.dump());
-    Json& booked = json_["seconds"];
-    booked[name] = booked.value(name, 0.0) + seconds;
+    Stage& stage = booked(name);
+    stage.device = device;
+    stage.seconds += seconds;
+    if (!stage.ended) ++stage.pieces;
+    stage.ended = stage.ended || event == std::string_view("finished");
     book_load();
   };
   try {

@@ -29,6 +29,22 @@ struct Beginning {
   bool makes_lost_rows = false;        ///< rows that are missing are made again, so that they are no damage
 };
 
+/// A stage of a run, as its manifest has it.
+struct Stage {
+  std::string name;    ///< "backbone"
+  std::string device;  ///< that it ran on: "cpu", "cuda:0"
+  double seconds = 0;  ///< wall time of all sittings
+  int pieces = 0;      ///< sittings that it took to its end
+  bool ended = false;
+};
+
+/// The stages of a manifest, in the order in which they began. Manifests of before have seconds {stage: wall time}.
+/// Throws DataError for something else in their place.
+std::vector<Stage> stages_of(const nlohmann::ordered_json& manifest);
+
+/// The list that stages_of() reads.
+nlohmann::ordered_json written_stages(const std::vector<Stage>& stages);
+
 /// In what a run that stored these settings differs from the one that begins, in words: "budgets: [64], and now [128]".
 /// Empty where it is the same run. Settings of another version, which cannot be read, are others.
 using OtherSettings = std::function<std::string(const nlohmann::ordered_json& settings)>;
@@ -38,14 +54,14 @@ using OtherSettings = std::function<std::string(const nlohmann::ordered_json& se
 ///
 /// One process at a time holds the manifest of a folder.
 ///
-/// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}. A run
-/// that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
+/// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, stages [{name, device, seconds,
+/// pieces, ended}]. A run that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
 /// one), load}. load of the manifest itself and of each that resumed it says what ran beside it until its last stage
 /// ended: wall_seconds; cpu_seconds of its own process and of its children; other_cpu_seconds of all other processes;
 /// processors that they were counted on. That of a part of a run (runs/part.hpp) has part {index, of}, and finished
 /// once all of its units are there. A run whose last stage has ended has rows: the number of rows of each of its files,
 /// and its checksum (runs/row_files.hpp). A run that was put together from parts has parts: a list of {index, of,
-/// started, commit, dirty, seconds, environment, load, resumed}.
+/// started, commit, dirty, stages, environment, load, resumed}.
 class Manifest {
  public:
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
@@ -61,12 +77,12 @@ class Manifest {
   /// Does a stage of the run and returns what it returns. Its wall time is added to the manifest, also when it is
   /// stopped or fails. The log gets a line before and one after.
   template <typename Work>
-  std::invoke_result_t<Work> stage(const std::string& name, const Work& work) {
+  std::invoke_result_t<Work> stage(const std::string& name, const Work& work, const std::string& device = "cpu") {
     if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
-      do_stage(name, work);
+      do_stage(name, device, work);
     } else {
       std::optional<std::invoke_result_t<Work>> result;
-      do_stage(name, [&] { result.emplace(work()); });
+      do_stage(name, device, [&] { result.emplace(work()); });
       return *std::move(result);
     }
   }
@@ -79,7 +95,8 @@ class Manifest {
   void finish();
 
  private:
-  void do_stage(const std::string& name, const std::function<void()>& work);
+  void do_stage(const std::string& name, const std::string& device, const std::function<void()>& work);
+  Stage& booked(const std::string& stage);
   void write() const;
   /// What was used of the machine since this process began its work, into the sitting that is its own.
   void book_load();
@@ -88,6 +105,7 @@ class Manifest {
   FolderLock lock_;
   LineLog log_;
   nlohmann::ordered_json json_;
+  std::vector<Stage> stages_;
   ProcessorTime begun_ = processor_time();
 };
 

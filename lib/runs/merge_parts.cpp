@@ -46,21 +46,19 @@ Json read_manifest(const fs::path& path) {
     const json_row::Reader reader(json);
     std::string commit;
     bool finished = false;
-    Json environment = Json::object(), seconds = Json::object();
+    Json environment = Json::object();
     std::vector<Json> resumed;
     reader.optional("commit", commit);
     reader.optional("finished", finished);
     reader.optional("resumed", resumed);
     reader.optional("environment", environment);
-    reader.optional("seconds", seconds);
     for (const Json& sitting : resumed) {
       require<DataError>(sitting.is_object(), "resumed (is not a list of objects)");
       json_row::Reader(sitting).optional("commit", commit);
     }
-    require<DataError>(environment.is_object() && seconds.is_object(), "environment or seconds (is not an object)");
+    require<DataError>(environment.is_object(), "environment (is not an object)");
     for (const char* key : numeric_keys) json_row::Reader(environment).optional(key, commit);
-    for (const auto& [stage, value] : seconds.items())
-      require<DataError>(value.is_number(), "seconds of ", stage, " (is not a number)");
+    stages_of(json);
   } catch (const DataError& error) {
     throw DataError(message(who, ", ", error.what(), ". Name the folder of a run."));
   }
@@ -220,7 +218,7 @@ Json booked(const std::vector<Found>& parts) {
   Json all = Json::array();
   for (const Found& found : parts) {
     Json part = to_json(found.part);
-    for (const char* key : {"started", "commit", "dirty", "seconds", "environment", "load", "resumed"}) {
+    for (const char* key : {"started", "commit", "dirty", "seconds", "stages", "environment", "load", "resumed"}) {
       if (found.manifest.contains(key)) part[key] = found.manifest[key];
     }
     all.push_back(std::move(part));
@@ -239,7 +237,7 @@ Json merged_manifest(const fs::path& run, const std::vector<Found>& parts) {
               " than its parts). Remove what does not belong there.");
   } else {
     for (const char* key : {"part", "finished", "load", "resumed", "rows"}) merged.erase(key);
-    merged["seconds"] = Json::object();
+    merged["stages"] = Json::array();
   }
   if (merged.contains("parts")) {  // by a call that was killed
     require(merged["parts"] == booked(parts), "merge: folder=", run.string(),
@@ -247,11 +245,22 @@ Json merged_manifest(const fs::path& run, const std::vector<Found>& parts) {
     return merged;
   }
   merged["parts"] = booked(parts);
+  std::vector<Stage> stages = stages_of(merged);
   for (const Found& found : parts) {
-    const Json stages = found.manifest.value("seconds", Json::object());
-    for (const auto& [stage, seconds] : stages.items())
-      merged["seconds"][stage] = merged["seconds"].value(stage, 0.0) + seconds.get<double>();
+    for (const Stage& stage : stages_of(found.manifest)) {
+      const auto known = std::ranges::find(stages, stage.name, &Stage::name);
+      if (known == stages.end()) {
+        stages.push_back(stage);
+        continue;
+      }
+      known->device = stage.device;
+      known->seconds += stage.seconds;
+      known->pieces += stage.pieces;
+      known->ended = stage.ended;
+    }
   }
+  merged.erase("seconds");
+  merged["stages"] = written_stages(stages);
   return merged;
 }
 

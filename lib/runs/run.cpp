@@ -109,18 +109,11 @@ void take_manifest(Run& run, const Json& manifest) {
     for (Sitting& sitting : sittings_of(part)) run.sittings.push_back(std::move(sitting));
   }
   std::ranges::stable_sort(run.sittings, {}, &Sitting::time);
-  Json seconds = Json::object(), settings = Json::object(), data = Json::object();
-  reader.optional("seconds", seconds);
+  Json settings = Json::object(), data = Json::object();
   reader.optional("settings", settings);
   reader.optional("data", data);
-  require<DataError>(seconds.is_object() && settings.is_object() && data.is_object(),
-                     "seconds, settings or data (is not an object)");
-  const json_row::Reader of_stages(seconds);
-  for (const auto& [stage, value] : seconds.items()) {
-    double stage_seconds = 0;
-    of_stages(stage.c_str(), stage_seconds);
-    run.seconds.emplace_back(stage, stage_seconds);
-  }
+  require<DataError>(settings.is_object() && data.is_object(), "settings or data (is not an object)");
+  for (const Stage& stage : stages_of(manifest)) run.seconds.emplace_back(stage.name, stage.seconds);
   run.settings = pairs_in_words(reader, "settings");
   run.resolutions = resolutions_of(settings, "resolutions");
   run.unseen = resolutions_of(settings, "unseen_resolutions");

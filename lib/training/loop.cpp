@@ -428,6 +428,7 @@ networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Netw
                                  {"elapsed", summary.seconds}}
                         .dump());
     save(folder, loop, network, optimiser, state);
+    throw_if_over_after_piece(loop.name);
   }
 
   assign(network, state.best);

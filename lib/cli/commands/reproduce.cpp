@@ -13,6 +13,7 @@
 #include "cli/trained_explainer.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/process.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
@@ -127,10 +128,12 @@ networks::NetworkSpaces spaces_of(const Profile& profile, const std::optional<da
           .out_channels = problem->output().channel_count()};
 }
 
+constexpr const char* stages[] = {"data", "backbone", "explainer", "evaluation"};
+
 /// What a run of one problem is told beside its profile.
 struct Extent {
   runs::Part part;
-  bool train_only = false;
+  std::string last = stages[3];  ///< the stage that it ends with
 };
 
 /// A part evaluates with what the run has trained.
@@ -138,9 +141,10 @@ void require_trained(const Profile& profile, const fs::path& run, const runs::Pa
   std::vector<fs::path> trainings = {"backbone", "explainer"};
   for (const auto& [name, recipe] : profile.explainers) trainings.push_back(fs::path("explainers") / name);
   for (const fs::path& training : trainings)
-    require(is_there(run / training / "summary.json"), "reproduce: --shard=", part.index, "/", part.of, ", ",
-            training.string(), " (", run.string(),
-            " has no such finished training yet). Run the same command with --train-only in place of --shard first.");
+    require(
+        is_there(run / training / "summary.json"), "reproduce: --shard=", part.index, "/", part.of, ", ",
+        training.string(), " (", run.string(),
+        " has no such finished training yet). Run the same command with --stage explainer in place of --shard first.");
 }
 
 /// What the run, or its part, is told by: the page, the folder of the part, or that of a run that is only trained.
@@ -169,6 +173,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
   if (!given) manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
+  if (extent.last == "data") return run;
   const data::Dataset data = given ? std::move(*given) : at_points_of(profile, data::read_dataset(data_file));
 
   // A finished training may have been brought into the folder. A part has none of its own.
@@ -183,6 +188,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
     return library.load_operator(run / "backbone" / "model.safetensors", device, networks::Precision::float32,
                                  globals.engine);
   };
+  if (extent.last == "backbone") return run;
   std::unique_ptr<Operator> backbone = trained_backbone("cpu");
 
   std::string training_lines = training_line(profile, "backbone", backbone_summary);
@@ -197,7 +203,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   train(profile.explainer, "explainer", std::nullopt);
   for (const auto& [name, recipe] : profile.explainers) train(recipe, fs::path("explainers") / name, name);
   if (part.whole()) write_file(run / "training.jsonl", training_lines);
-  if (extent.train_only) return run;
+  if (extent.last == "explainer") return run;
 
   // Trainings run on the CPU. What they made is judged on the device.
   if (globals.device != "cpu") backbone = trained_backbone(globals.device);
@@ -208,7 +214,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   judge("explainer", std::nullopt);
   for (const auto& [name, recipe] : profile.explainers) judge(fs::path("explainers") / name, name);
 
-  manifest.stage("evaluation", [&] {
+  const auto evaluate = [&] {
     evaluation::evaluate({.backbone = *backbone,
                           .explainers = explainers,
                           .data = data,
@@ -216,7 +222,8 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
                           .seed = globals.seed,
                           .identity = message(identity(profile), "seed=", globals.seed)},
                          part.folder(run), part);
-  });
+  };
+  manifest.stage("evaluation", evaluate, globals.device);
   manifest.finish();
   return part.whole() ? reporting::write_report(run).page : part.folder(run);
 }
@@ -226,13 +233,16 @@ struct ReproduceOptions {
   std::vector<std::string> pdes;
   fs::path data;
   std::string shard = "0/1";
-  bool train_only = false;
+  std::string stage = stages[3];
+  std::optional<double> minutes;
   bool dry_run = false;
   int ranks = 1;
 };
 
 void run_reproduce(const ReproduceOptions& options, const Globals& globals) {
-  Extent extent{.train_only = options.train_only};
+  Extent extent{.part = {}, .last = options.stage};
+  const bool whole = options.stage == stages[3];
+  if (options.minutes) stop_after(60 * *options.minutes);
   if (!options.dry_run) extent.part = runs::Part::parse("reproduce", options.shard);
   const std::vector<Profile> profiles =
       !options.data.empty() ? std::vector{load_profile(options.profile, globals.config, settings_of_file(options.data))}
@@ -245,7 +255,7 @@ void run_reproduce(const ReproduceOptions& options, const Globals& globals) {
     const fs::path run = alone ? runs : runs / profile.data.pde;
     print_ending(globals, reproduce(profile, globals, run, extent), run);
   }
-  if (profiles.size() > 1 && extent.part.whole() && !extent.train_only)
+  if (profiles.size() > 1 && extent.part.whole() && whole)
     print_path(globals, "report", reporting::write_report(runs).page);
 }
 
@@ -265,7 +275,16 @@ void add_reproduce(CLI::App& app, const Globals& globals) {
       ->delimiter(',')
       ->excludes(data);
   CLI::Option* shard = add_shard(*command, options.shard);
-  command->add_flag("--train-only", options.train_only, "End before the evaluation")->excludes(shard);
+  command->add_option("--stage", options.stage, "The last one to be done; those before it are done where they are not")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(stages), std::end(stages))))
+      ->capture_default_str()
+      ->excludes(shard);
+  command
+      ->add_option(
+          "--minutes", options.minutes,
+          "End with exit code 6 where a further piece (an epoch, an input) would take longer; the same command "
+          "goes on")
+      ->check(CLI::PositiveNumber);
   CLI::Option* dry_run = command->add_flag(
       "--dry-run", options.dry_run,
       "Only say what each stage will cost: evaluations, time by rates that are measured now, disk. Nothing is written");
