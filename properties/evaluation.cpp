@@ -275,6 +275,10 @@ TEST(HeldOut, GivesTheTrueDensityNoErrorAtAnyQuery) {
     for (const double error : errors->nrmse) EXPECT_LT(error, 1e-12) << "roundings of sums of 32 terms";
   }
   EXPECT_GT(held_out.errors_at(0, *method(input_as_density))->median(), 0.01) << "the input itself is not the answer";
+  std::set<std::int64_t> points;
+  for (std::size_t sample = 0; sample < held_out.inputs(); ++sample)
+    points.insert(held_out.explained(1, sample).scenario.readout.query().point);
+  EXPECT_GT(points.size(), 1u) << "each input has a point of its own";
 }
 
 TEST(HeldOut, HasTheErrorsOfTheDefinition) {

@@ -23,6 +23,10 @@ double norm(std::span<const double> values) {
   return std::ldexp(std::sqrt(squares), exponent);
 }
 
+double root_mean_square(std::span<const double> values) {
+  return values.empty() ? 0 : norm(values) / std::sqrt(static_cast<double>(values.size()));
+}
+
 double distance(std::span<const double> a, std::span<const double> b) {
   std::vector<double> difference(a.begin(), a.end());
   for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= b[i];

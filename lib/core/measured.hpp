@@ -22,6 +22,9 @@ struct Measured {
 /// NaN where a value is. Shape [n].
 double norm(std::span<const double> values);
 
+/// ‖values‖₂ over the root of their number; 0 of no values.
+double root_mean_square(std::span<const double> values);
+
 /// ‖a − b‖₂, in the same way. Shapes [n], [n].
 double distance(std::span<const double> a, std::span<const double> b);
 

@@ -268,11 +268,14 @@ Table backbone(const Scoreboard& scores) {
   if (!rows.empty() && std::ranges::all_of(rows, of_flows)) {
     caption +=
         " At the query: the error there, and that of who says that nothing changes until the target's time, each the "
-        "median over the inputs. An operator with more than half of the latter is not good enough to be explained.";
-    columns.push_back(
-        {"at the query", [](auto& row) { return show(statistics::quartiles(row.query_errors).median); }, true});
-    columns.push_back(
-        {"no change", [](auto& row) { return show(statistics::quartiles(row.query_changes).median); }, true});
+        "root of its mean square over the inputs, and the median behind it. An operator with more than half of the "
+        "latter's root is not good enough to be explained. Medians may be of flows that are steady there, of which "
+        "nothing is nearer than no change.";
+    const auto in_words = [](const std::vector<double>& errors) {
+      return fmt::format("{} ({})", show(root_mean_square(errors)), show(statistics::quartiles(errors).median));
+    };
+    columns.push_back({"at the query", [in_words](auto& row) { return in_words(row.query_errors); }, true});
+    columns.push_back({"no change", [in_words](auto& row) { return in_words(row.query_changes); }, true});
   }
   return table_of("backbone", caption, rows, columns);
 }
