@@ -112,8 +112,7 @@ def environment(device):
         memory = torch.cuda.get_device_properties(device).total_memory / 2**30
         name = f"{torch.cuda.get_device_name(device)}, {memory:.0f} GiB, driver {driver}, CUDA {torch.version.cuda}; host {name}"
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    tf32 = "on" if torch.backends.cuda.matmul.allow_tf32 else "off"
-    return (f"{name}, {len(os.sched_getaffinity(0))} CPUs; PyTorch {torch.__version__} for both, TF32 {tf32}, matrix product {product_rate(device) / 1e12:.3g} TFLOP/s; "
+    return (f"{name}, {len(os.sched_getaffinity(0))} CPUs; PyTorch {torch.__version__} for both, TF32 off in products and convolutions, matrix product {product_rate(device) / 1e12:.3g} TFLOP/s; "
             f"neuraloperator {neuralop.__version__}; commit {commit}")
 
 
@@ -179,6 +178,9 @@ def main():
     arguments = parser.parse_args()
 
     import torch
+
+    # Products are in float32 by default and convolutions are not: each has a flag of its own.
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 
     if arguments.device.startswith("cuda") and not torch.cuda.is_available():
         print(f"gpu: --device={arguments.device} (PyTorch {torch.__version__} sees no GPU). Run on a machine with one, or try the script with --device cpu.", file=sys.stderr)
