@@ -55,13 +55,13 @@ using OtherSettings = std::function<std::string(const nlohmann::ordered_json& se
 /// One process at a time holds the manifest of a folder.
 ///
 /// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, stages [{name, device, seconds,
-/// pieces, ended}]. A run that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
-/// one), load}. load of the manifest itself and of each that resumed it says what ran beside it until its last stage
-/// ended: wall_seconds; cpu_seconds of its own process and of its children; other_cpu_seconds of all other processes;
-/// processors that they were counted on. That of a part of a run (runs/part.hpp) has part {index, of}, and finished
-/// once all of its units are there. A run whose last stage has ended has rows: the number of rows of each of its files,
-/// and its checksum (runs/row_files.hpp). A run that was put together from parts has parts: a list of {index, of,
-/// started, commit, dirty, stages, environment, load, resumed}.
+/// pieces, ended}]. A run that was stopped and begun again also has resumed: a list of {time, commit, dirty,
+/// environment (where it is another one), load}. load of the manifest itself and of each that resumed it says what ran
+/// beside it until its last stage ended: wall_seconds; cpu_seconds of its own process and of its children;
+/// other_cpu_seconds of all other processes; processors that they were counted on. That of a part of a run
+/// (runs/part.hpp) has part {index, of}, and finished once all of its units are there. A run whose last stage has ended
+/// has rows: the number of rows of each of its files, and its checksum (runs/row_files.hpp). A run that was put
+/// together from parts has parts: a list of {index, of, started, commit, dirty, stages, environment, load, resumed}.
 class Manifest {
  public:
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
