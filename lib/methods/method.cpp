@@ -113,7 +113,7 @@ class OfExplainer final : public Method {
   std::string remark(const Question& question) const override {
     const std::vector<Resolution> known = explainer_->trained_at();
     const std::vector<int> shape = shape_of(scenario_of(name(), question).input.domain);
-    if (known.empty() || std::ranges::count(known, Resolution(shape)) > 0) return "";
+    if (known.empty() || known.front().is_own() || std::ranges::count(known, Resolution(shape)) > 0) return "";
     std::string sizes, asked;
     for (const Resolution& size : known) sizes += message(sizes.empty() ? "" : ", ", size);
     for (const int points : shape) asked += message(asked.empty() ? "" : " x ", points);

@@ -203,10 +203,11 @@ class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityC
     const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
     const auto whole = [](const ordered_json& size) { return size.is_number_integer() && size > 0 && size <= 1 << 20; };
     const auto shape = [&](const ordered_json& size) {
-      return whole(size) || (size.is_array() && size.size() == 2 && std::ranges::all_of(size, whole));
+      return whole(size) || size == "own" ||
+             (size.is_array() && size.size() == 2 && std::ranges::all_of(size, whole));
     };
     if (!sizes.is_array() || !std::ranges::all_of(sizes, shape))
-      reader.reject("trained_at", "needs a list of points per axis");
+      reader.reject("trained_at", "needs a list of points per axis, or of \"own\"");
     config.trained_at = sizes.get<std::vector<Resolution>>();
     config.fine_from = reader.whole("fine_from", 0, {0, 1 << 20});
     if (config.fine_from > 0 && (config.trained_at.empty() || config.trained_at.front().fewest() >= config.fine_from))

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/measured.hpp"
 #include "reporting/methods.hpp"
 
 namespace opshap::reporting::tables {

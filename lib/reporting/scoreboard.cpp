@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/measured.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/methods.hpp"

@@ -15,6 +15,7 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
+#include "runs/manifest.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::runs {

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
+#include "runs/manifest.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::runs {
