@@ -19,6 +19,7 @@
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
+#include "support/small_gino.hpp"
 #include "support/tolerance.hpp"
 #include "support/weighted_mean_operator.hpp"
 
@@ -80,6 +81,42 @@ TEST(Density, DoesNotDriftWithTheGridOnAPeriodicDomainWithoutPadding) {
   // The same network with the paper's coordinate or padding has jumps, and an error of O(1/n).
   EXPECT_GT(drift(*network(config("grid", false, 0))), 1e-4);
   EXPECT_GT(drift(*network(config("query_angle", false, 0.5))), 1e-4);
+}
+
+// All weights are 0 but the last bias, so that the density is 3 everywhere and an atom is worth 5. A node's volume is a
+// half.
+TEST(Density, OnAMeshHasItsAtomAtTheNodeOfTheQuery) {
+  const Domain mesh = small_mesh();
+  const auto density_at = [&](DensityConfig made, std::int64_t node) {
+    made.position = made.query == DensityConfig::Query::any ? std::vector<double>{} : mesh.position(node);
+    operators::GinoConfig gino = small_gino();
+    gino.in_channels = 1 + made.place_channels(2);
+    made.network = gino;
+    const auto network = operators::make_network(made, torch::kFloat64);
+    bool has_bias = false;
+    for (operators::Parameter& parameter : network->parameters()) {
+      const torch::NoGradGuard no_grad;
+      parameter.value.zero_();
+      if (!parameter.name.ends_with("projection.fcs.1.bias")) continue;
+      parameter.value.copy_(torch::tensor({3.0, 5.0}, torch::kFloat64));
+      has_bias = true;
+    }
+    EXPECT_TRUE(has_bias);
+    const FieldBatch field = FieldBatch::zeros(mesh, 1, 1);
+    const bool any = made.query == DensityConfig::Query::any;
+    const FieldBatch given = any ? explainers::with_query(field, {node}) : field;
+    const torch::Tensor fields = torch::tensor(given.values, torch::kFloat64).view({given.channels, -1, 1});
+    const torch::Tensor found = network->forward(fields.permute({1, 2, 0}).contiguous(), mesh).flatten();
+    return std::vector<double>(found.data_ptr<double>(), found.data_ptr<double>() + found.numel());
+  };
+  for (const DensityConfig::Query query : {DensityConfig::Query::point, DensityConfig::Query::any}) {
+    for (const char* coordinates : {"grid", "query_offset"}) {
+      std::vector<double> expected(static_cast<std::size_t>(mesh.points()), 3.0);
+      expected[5] += 5 / 0.5;
+      EXPECT_EQ(expected, density_at({.network = {}, .coordinates = coordinates, .atom = true, .query = query}, 5))
+          << coordinates;
+    }
+  }
 }
 
 TEST(Density, IsToldOfCoarseGridsAlone) {

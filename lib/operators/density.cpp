@@ -30,6 +30,12 @@ const std::vector<std::string> kinds_of_cells = {"volumes", "equal"};
 
 /// Coordinates of all points of a grid, [points, axes], from the origin of each axis and in units of its extent.
 Tensor places(const Domain& domain, const torch::TensorOptions& options) {
+  if (!domain.is_grid()) {
+    std::vector<double> positions;
+    for (std::int64_t point = 0; point < domain.points(); ++point)
+      for (const double coordinate : domain.position(point)) positions.push_back(coordinate);
+    return torch::tensor(positions, options.dtype(torch::kFloat64)).view({domain.points(), domain.dimension()});
+  }
   std::vector<Tensor> axes;
   for (const Axis& axis : domain.axes())
     axes.push_back((torch::arange(axis.points, options.dtype(torch::kFloat64)) + axis.offset) / axis.intervals);
@@ -81,7 +87,7 @@ class DensityNetwork final : public Network {
  private:
   int query_channels() const { return config_.query == DensityConfig::Query::any ? dimension() : 0; }
 
-  /// Where the query of each field is, in units of the axes: [B, axes].
+  /// Where the query of each field is, as places() say it: [B, axes].
   Tensor query_of(const Tensor& fields, const Domain& domain) const {
     const std::int64_t batch = fields.size(1), axes = dimension();
     const auto extents = [&](auto member) {
@@ -89,9 +95,10 @@ class DensityNetwork final : public Network {
       for (const Axis& axis : domain.axes()) numbers.push_back(axis.*member);
       return torch::tensor(numbers, torch::kFloat64).to(options());
     };
-    if (config_.query == DensityConfig::Query::any)
-      return (fields.select(0, 0).narrow(1, fields.size(2) - axes, axes) - extents(&Axis::origin)) /
-             extents(&Axis::extent);
+    if (config_.query == DensityConfig::Query::any) {
+      const Tensor positions = fields.select(0, 0).narrow(1, fields.size(2) - axes, axes);
+      return domain.is_grid() ? (positions - extents(&Axis::origin)) / extents(&Axis::extent) : positions;
+    }
     const std::int64_t point =
         config_.query == DensityConfig::Query::centre ? domain.centre() : domain.nearest(config_.position);
     return places(domain, options()).select(0, point).to(options()).view({1, axes}).expand({batch, axes});
@@ -99,6 +106,10 @@ class DensityNetwork final : public Network {
 
   /// The number of the point that is nearest to each query, [B].
   static Tensor point_of(const Tensor& query, const Domain& domain) {
+    if (!domain.is_grid()) {
+      const Tensor all = places(domain, query.options()).to(query.dtype());
+      return (all.unsqueeze(1) - query.unsqueeze(0)).square().sum(2).argmin(0);
+    }
     Tensor point = torch::zeros({query.size(0)}, query.options().dtype(torch::kInt64));
     for (int number = 0; number < domain.dimension(); ++number) {
       const Axis& axis = domain.axes()[static_cast<std::size_t>(number)];
@@ -165,7 +176,8 @@ class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityC
     reader.finish();
     networks::NetworkSettings of_network{.model = inner.value("model", "fno")};
     inner.erase("model");
-    if (config.coordinates != "grid") inner["positional_embedding"] = "none";
+    // A GINO knows its points by their places, whatever else it is told.
+    if (config.coordinates != "grid" && of_network.model != "gino") inner["positional_embedding"] = "none";
     of_network.json = inner.dump();
     spaces.in_channels += config.place_channels(spaces.dimension) + config.base.channels();
     spaces.out_channels *= config.atom ? 2 : 1;
@@ -203,8 +215,7 @@ class DensityArchitecture final : public ArchitectureOf<DensityNetwork, DensityC
     const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
     const auto whole = [](const ordered_json& size) { return size.is_number_integer() && size > 0 && size <= 1 << 20; };
     const auto shape = [&](const ordered_json& size) {
-      return whole(size) || size == "own" ||
-             (size.is_array() && size.size() == 2 && std::ranges::all_of(size, whole));
+      return whole(size) || size == "own" || (size.is_array() && size.size() == 2 && std::ranges::all_of(size, whole));
     };
     if (!sizes.is_array() || !std::ranges::all_of(sizes, shape))
       reader.reject("trained_at", "needs a list of points per axis, or of \"own\"");

@@ -14,7 +14,8 @@ namespace opshap::operators {
 struct DensityConfig {
   networks::NetworkConfig network;  ///< its inputs are the field's channels and those of the places
   /// What says where a point is: "grid", what the network itself makes of its grid; "query_offset", the distance from
-  /// the query on each axis in units of the axis; "query_angle", sine and cosine of that distance, for periodic axes.
+  /// the query on each axis in units of the axis, on a mesh in those of the domain; "query_angle", sine and cosine of
+  /// that distance, for periodic axes.
   std::string coordinates = "query_angle";
   /// A second output that is read at the query alone and added to what the query's own cell is worth. That cell keeps a
   /// finite value on any grid, which a density has only at the price of a height that grows with it.
