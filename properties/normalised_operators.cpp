@@ -209,6 +209,11 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
         EXPECT_EQ("", mismatch(expected, masked, rounding(100 * 0x1p29, scale))) << what;
       };
       compare([&](const Game& of) { return of.values(coalitions); }, "values");
+      std::vector<double> last(7);
+      engine->coalition_engine(input, baseline, Partition::one_player_per_point(input.domain), readout)
+          ->values(coalitions, 5, last);
+      const std::vector<double> all = game(engine)->values(coalitions);
+      EXPECT_EQ(std::vector<double>(all.begin() + 5, all.end()), last) << "whatever else is in the batch";
       compare([&](const Game& of) { return of.extension()->gradients(on_diagonal(nodes, of.players())); }, "diagonal");
       compare([&](const Game& of) { return of.mean_field()->gradients(on_diagonal(nodes, of.players())); },
               "mean field");
