@@ -2,12 +2,15 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "cli/globals.hpp"
 #include "cli/profile.hpp"
 #include "core/operator.hpp"
 #include "data/dataset.hpp"
 #include "evaluation/held_out.hpp"
+#include "runs/manifest.hpp"
 
 namespace opshap::cli {
 
@@ -46,5 +49,8 @@ StudiedRun read_studied_run(const std::filesystem::path& run, const std::filesys
 
 /// The options' checks that all studies share: a folder for the results, the CPU, a fast BLAS.
 void require_study(const Globals& globals);
+
+/// What the manifest of a study of this problem begins with.
+runs::Beginning study_beginning(const Globals& globals, const std::string& pde, const nlohmann::ordered_json& settings);
 
 }  // namespace opshap::cli

@@ -85,9 +85,9 @@ struct ScenarioRule {
   int channel = 0;               ///< of the output
   std::vector<int> masked;  ///< channels of the input that players hide; the others always show the input. Empty: all
 
-  /// Whether what hides a player is a function of the input, so that each input has its own v(∅).
-  /// Whether it is a field that does not depend on the input.
+  /// Whether what hides a player is a field that does not depend on the input.
   bool hides_by_field() const { return baseline == Hidden::field || baseline == Hidden::node_mean; }
+  /// Whether it is a function of the input, so that each input has its own v(∅).
   bool baseline_depends_on_input() const { return baseline == Hidden::blur || !masked.empty(); }
 
   /// What hides a player: "zero", "mean (0.5,2)", "constant (1,0)", "rest (1,0)", "blur:0.15", "a field".

@@ -7,6 +7,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <span>
 
 #include "core/checksum.hpp"
@@ -228,9 +229,9 @@ struct Learned {
   operators::Normalisation normalisation;
   data::SampleFields inputs, targets;
 
+  /// With "fields" or "change".
   Learned(const networks::BackboneRecipe& recipe, const data::Dataset& data)
       : inputs(data.inputs), targets(data.targets) {
-    if (recipe.normalisation == "none") return;
     normalisation.of_change = recipe.normalisation == "change";
     if (normalisation.of_change) {
       require(targets.channels() <= inputs.channels(), "backbone: normalisation=change (", data.pde, " has ",
@@ -258,10 +259,11 @@ struct Served {
   std::vector<ResolutionGroup> groups;
   std::vector<torch::Tensor> inputs, targets;  ///< of each group
 
-  Served(const networks::BackboneRecipe& recipe, const data::Dataset& data, const Learned& learned, data::Split part)
+  Served(const networks::BackboneRecipe& recipe, const data::Dataset& data, const std::optional<Learned>& learned,
+         data::Split part)
       : groups(resolution_groups(data, part, recipe.resolutions)),
-        inputs(at_resolutions(learned.inputs, groups, torch::kFloat32)),
-        targets(at_resolutions(learned.targets, groups, torch::kFloat32)) {}
+        inputs(at_resolutions(learned ? learned->inputs : data.inputs, groups, torch::kFloat32)),
+        targets(at_resolutions(learned ? learned->targets : data.targets, groups, torch::kFloat32)) {}
 };
 
 }  // namespace
@@ -276,7 +278,8 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   networks::TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
 
-  const Learned learned(recipe, data);
+  std::optional<Learned> learned;
+  if (recipe.normalisation != "none") learned.emplace(recipe, data);
   const Served train(recipe, data, learned, data::Split::train),
       validation(recipe, data, learned, data::Split::validation);
   const std::vector<Batch> validation_batches = ordered_batches(validation.groups, recipe.batch);
@@ -284,7 +287,8 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   if (data.inputs.domain(0).is_grid()) network->set_native_domain(data.inputs.domain());
   operators::initialise(*network, seed);
   network->set_trained_for(facts_of(data));
-  network->set_normalisation(learned.normalisation);
+  if (learned) network->set_normalisation(learned->normalisation);
+  learned.reset();  // a second copy of the data
   const Ranks& ranks = Ranks::all();
   // A batch's loss is its mean squared error. What this rank's share of its fields have of it is asked for; parts of
   // that, for chunks of these fields, are given to `evaluate`.

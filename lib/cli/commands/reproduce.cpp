@@ -128,12 +128,12 @@ networks::NetworkSpaces spaces_of(const Profile& profile, const std::optional<da
           .out_channels = problem->output().channel_count()};
 }
 
-constexpr const char* stages[] = {"data", "backbone", "explainer", "evaluation"};
+const std::vector<std::string> stage_names = {"data", "backbone", "explainer", "evaluation"};
 
 /// What a run of one problem is told beside its profile.
 struct Extent {
   runs::Part part;
-  std::string last = stages[3];  ///< the stage that it ends with
+  std::string last = stage_names.back();  ///< the stage that it ends with
 };
 
 /// A part evaluates with what the run has trained.
@@ -233,7 +233,7 @@ struct ReproduceOptions {
   std::vector<std::string> pdes;
   fs::path data;
   std::string shard = "0/1";
-  std::string stage = stages[3];
+  std::string stage = stage_names.back();
   std::optional<double> minutes;
   bool dry_run = false;
   int ranks = 1;
@@ -241,7 +241,7 @@ struct ReproduceOptions {
 
 void run_reproduce(const ReproduceOptions& options, const Globals& globals) {
   Extent extent{.part = {}, .last = options.stage};
-  const bool whole = options.stage == stages[3];
+  const bool whole = options.stage == stage_names.back();
   if (options.minutes) stop_after(60 * *options.minutes);
   if (!options.dry_run) extent.part = runs::Part::parse("reproduce", options.shard);
   const std::vector<Profile> profiles =
@@ -276,7 +276,7 @@ void add_reproduce(CLI::App& app, const Globals& globals) {
       ->excludes(data);
   CLI::Option* shard = add_shard(*command, options.shard);
   command->add_option("--stage", options.stage, "The last one to be done; those before it are done where they are not")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(stages), std::end(stages))))
+      ->check(CLI::IsMember(stage_names))
       ->capture_default_str()
       ->excludes(shard);
   command

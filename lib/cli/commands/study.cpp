@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/doctor.hpp"
 #include "cli/profile.hpp"
 #include "cli/studied_run.hpp"
 #include "cli/trained_explainer.hpp"
@@ -74,6 +75,12 @@ void require_study(const Globals& globals) {
   require(!globals.out.empty(), "study: --out (is missing: the study needs a folder). Give --out FOLDER.");
   require(globals.device == "cpu", "study: --device=", globals.device, " (studies run on the CPU). Leave it out.");
   networks::library().require_fast_blas();
+}
+
+runs::Beginning study_beginning(const Globals& globals, const std::string& pde,
+                                const nlohmann::ordered_json& settings) {
+  return beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
+                   {{"pde", pde}, {"settings", settings}});
 }
 
 void add_study(CLI::App& app, const Globals& globals) {

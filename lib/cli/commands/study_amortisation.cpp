@@ -190,9 +190,7 @@ void run(const AmortisationOptions& options, const Globals& globals) {
                                            {"seeds", options.seeds},
                                            {"inputs", options.inputs},
                                            {"reference_error", options.reference_error}};
-  runs::Manifest manifest(globals.out,
-                          beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
-                                    {{"pde", profile.data.pde}, {"settings", settings}}));
+  runs::Manifest manifest(globals.out, study_beginning(globals, profile.data.pde, settings));
   const std::vector<runs::HeldOutRow> rows =
       manifest.stage("study", [&] { return Study(options, studied, globals).rows(); });
   reporting::RecipeFamilies families;

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -156,16 +155,21 @@ std::optional<Answered> answered(const Contender& by, const evaluation::HeldOut:
 
 class Contests {
  public:
-  Contests(const MethodsOptions& options, const evaluation::HeldOut& held_out, const Profile& profile,
-           std::uint64_t seed, runs::Units& units)
-      : options_(options), held_out_(held_out), profile_(profile), seed_(seed), units_(units) {}
+  Contests(const MethodsOptions& options, const std::vector<Contender>& contenders, const evaluation::HeldOut& held_out,
+           const Profile& profile, std::uint64_t seed, runs::Units& units)
+      : options_(options),
+        contenders_(contenders),
+        held_out_(held_out),
+        profile_(profile),
+        seed_(seed),
+        units_(units) {}
 
   std::vector<Row> rows() {
-    const std::vector<Contender> all = contenders(options_.methods);
     std::vector<Row> rows;
-    Progress progress("methods", static_cast<std::int64_t>(all.size() * options_.resolutions.size()), "methods");
+    Progress progress("methods", static_cast<std::int64_t>(contenders_.size() * options_.resolutions.size()),
+                      "methods");
     for (std::size_t place = 0; place < options_.resolutions.size(); ++place)
-      for (const Contender& by : all) {
+      for (const Contender& by : contenders_) {
         for (const std::optional<std::int64_t>& budget : budgets(by, held_out_.players(place)))
           rows.push_back(answers(by, place, budget));
         progress.advance(1, message("n = ", options_.resolutions[place]));
@@ -209,6 +213,7 @@ class Contests {
   }
 
   const MethodsOptions& options_;
+  const std::vector<Contender>& contenders_;
   const evaluation::HeldOut& held_out_;
   const Profile& profile_;
   std::uint64_t seed_;
@@ -322,7 +327,8 @@ void run(const MethodsOptions& asked, const Globals& globals) {
   plan.any_query = options.any_query;
   if (!options.budgets.empty()) evaluation::parse_budgets(options.budgets, 16);  // a wrong one is refused before work
   std::vector<std::string> names;
-  for (const Contender& by : contenders(options.methods)) names.push_back(by.name);
+  const std::vector<Contender> all = contenders(options.methods);
+  for (const Contender& by : all) names.push_back(by.name);
 
   const nlohmann::ordered_json settings = {
       {"references", message(studied.identity(options.inputs, options.reference_error, globals.seed), " at ",
@@ -330,15 +336,13 @@ void run(const MethodsOptions& asked, const Globals& globals) {
       {"methods", names},
       {"budgets", options.budgets.empty() ? message("2n, at least ", studied.profile.evaluation.minimum_budget)
                                           : options.budgets}};
-  runs::Manifest manifest(globals.out,
-                          beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
-                                    {{"pde", studied.profile.data.pde}, {"settings", settings}}));
+  runs::Manifest manifest(globals.out, study_beginning(globals, studied.profile.data.pde, settings));
   const reporting::Evidence evidence = manifest.stage("study", [&] {
     runs::Units references(globals.out / "references", "study", settings["references"].get<std::string>());
     const evaluation::HeldOut held_out(plan, &references);
     runs::Units answers(globals.out / "answers", "study", settings.dump());
     return evidence_of(options, studied, held_out,
-                       Contests(options, held_out, studied.profile, globals.seed, answers).rows());
+                       Contests(options, all, held_out, studied.profile, globals.seed, answers).rows());
   });
   reporting::write(evidence, globals.out);
   print_path(globals, "study", globals.out / (evidence.name + ".md"));

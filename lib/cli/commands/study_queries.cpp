@@ -113,11 +113,6 @@ double median_of(const std::vector<Point>& points) {
   return statistics::quartiles(medians).median;
 }
 
-std::string error_in_words(const statistics::Quartiles& nrmse) {
-  return fmt::format("{} [{}, {}]", reporting::show(nrmse.median), reporting::show(nrmse.q25),
-                     reporting::show(nrmse.q75));
-}
-
 /// Both methods at each position.
 reporting::Table points_table(const std::vector<Point>& any, const std::vector<Point>& mean_field) {
   reporting::Table table{.name = "positions",
@@ -125,8 +120,8 @@ reporting::Table points_table(const std::vector<Point>& any, const std::vector<P
                          .columns = {{"position of the query", true}, {"explainer", true}, {"mean field", true}},
                          .rows = {}};
   for (std::size_t place = 0; place < any.size(); ++place)
-    table.add({fmt::format("{:.4g}", any[place].position), error_in_words(any[place].nrmse),
-               error_in_words(mean_field[place].nrmse)});
+    table.add({fmt::format("{:.4g}", any[place].position), reporting::show(any[place].nrmse),
+               reporting::show(mean_field[place].nrmse)});
   return table;
 }
 
@@ -172,9 +167,7 @@ void run(const QueriesOptions& options, const Globals& globals) {
                                            {"positions", options.positions},
                                            {"inputs", options.inputs},
                                            {"reference_error", options.reference_error}};
-  runs::Manifest manifest(globals.out,
-                          beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
-                                    {{"pde", studied.profile.data.pde}, {"settings", settings}}));
+  runs::Manifest manifest(globals.out, study_beginning(globals, studied.profile.data.pde, settings));
   const reporting::Evidence evidence = manifest.stage("study", [&] {
     Positions positions(options, studied, globals);
     std::optional<Point> of_fixed;

@@ -113,11 +113,6 @@ Change change_of(const Reading& reading, const evaluation::HeldOut& ours, const 
   return found;
 }
 
-std::string with_quartiles(const statistics::Quartiles& found) {
-  return fmt::format("{} [{}, {}]", reporting::show(found.median), reporting::show(found.q25),
-                     reporting::show(found.q75));
-}
-
 reporting::Evidence evidence_of(const StudiedRun& run, const evaluation::HeldOutPlan& plan, int players,
                                 const std::vector<Change>& changes) {
   reporting::Table table{
@@ -135,8 +130,8 @@ reporting::Evidence evidence_of(const StudiedRun& run, const evaluation::HeldOut
                   {"its game"}},
       .rows = {}};
   for (const Change& change : changes)
-    table.add({change.name, std::to_string(change.inputs), with_quartiles(change.pearson), with_quartiles(change.nrmse),
-               reporting::show(change.largest_reference_error), change.rule});
+    table.add({change.name, std::to_string(change.inputs), reporting::show(change.pearson),
+               reporting::show(change.nrmse), reporting::show(change.largest_reference_error), change.rule});
   const auto in_words = [](const Change& change) {
     return fmt::format("\"{}\" (median NRMSE {})", change.name, reporting::show(change.nrmse.median));
   };
@@ -184,9 +179,7 @@ void run(const ReadingsOptions& options, const Globals& globals) {
 
   nlohmann::ordered_json settings = {{"inputs", options.inputs}, {"reference_error", options.reference_error}};
   for (const Reading& reading : all) settings["readings"][reading.name] = reading.identity;
-  runs::Manifest manifest(globals.out,
-                          beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
-                                    {{"pde", studied.profile.data.pde}, {"settings", settings}}));
+  runs::Manifest manifest(globals.out, study_beginning(globals, studied.profile.data.pde, settings));
   const reporting::Evidence evidence = manifest.stage("study", [&] {
     std::vector<evaluation::HeldOut> explained;
     for (std::size_t number = 0; number < all.size(); ++number) {

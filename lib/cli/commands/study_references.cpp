@@ -89,8 +89,7 @@ void run(const ReferencesOptions& options, const Globals& globals) {
                                           .seed = studied.seed,
                                           .identity = message(decides.dump(), "seed=", studied.seed)};
   const double difference = require_backbone(evaluation, studied);
-  runs::Beginning start = beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
-                                    {{"pde", profile.data.pde}, {"settings", decides}});
+  runs::Beginning start = study_beginning(globals, profile.data.pde, decides);
   start.seed = studied.seed;
   runs::Manifest manifest(globals.out, part, start);
   const fs::path folder = part.folder(globals.out);
