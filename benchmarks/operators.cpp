@@ -29,6 +29,8 @@
 #include "operators/weights.hpp"
 #include "torch_main.hpp"
 #include "training/loop.hpp"
+#include "training/samples.hpp"
+#include "training/target.hpp"
 #include "training/training.hpp"
 
 namespace opshap {
@@ -226,6 +228,27 @@ void explainer_step(benchmark::State& state, const Subject& subject, bool fused)
   });
 }
 
+/// FastSHAP's labels of a batch of games, each with so many coalitions: all that a training step is given.
+void fastshap_labels(benchmark::State& state, const Subject& subject) {
+  constexpr std::int64_t batch = 64;
+  const auto backbone = subject.untrained();
+  const data::SampleFields fields = random_fields(shape(state, subject.dimension), batch);
+  training::ResolutionGroup group{.resolution = static_cast<int>(state.range(0))};
+  std::vector<std::int64_t> members;
+  std::vector<Rng> streams;
+  for (std::int64_t sample = 0; sample < batch; ++sample) {
+    group.samples.push_back(sample);
+    members.push_back(sample);
+    streams.push_back(Rng(1, "benchmark labels").stream(0, static_cast<std::uint64_t>(sample)));
+  }
+  const training::SampleGames games(*backbone, fields, group, {});
+  networks::ExplainerRecipe recipe;
+  recipe.coalitions = static_cast<int>(state.range(1));
+  const auto target = training::targets::make(recipe);
+  for (auto _ : state) benchmark::DoNotOptimize(target->draw(games, members, streams, training::Target::Use::training));
+  state.SetItemsProcessed(state.iterations() * batch * state.range(1));
+}
+
 /// A whole epoch of the real training, its validation and checkpoint too.
 void explainer_training(benchmark::State& state, const Subject& subject) {
   constexpr std::int64_t batch = 32, steps = 16;
@@ -303,6 +326,12 @@ void register_all() {
             ->MeasureProcessCPUTime()
             ->UseRealTime();
       }
+      benchmark::RegisterBenchmark((prefix + "fastshap_labels").c_str(), fastshap_labels, subject)
+          ->ArgNames({"n", "coalitions"})
+          ->ArgsProduct({{16, 64, 256}, {32, 128}})
+          ->Unit(benchmark::kMillisecond)
+          ->MeasureProcessCPUTime()
+          ->UseRealTime();
       auto* row = benchmark::RegisterBenchmark((prefix + "explainer_training").c_str(), explainer_training, subject);
       row->ArgNames({"n", "coalitions"})
           ->Args({16, 32})

@@ -31,6 +31,7 @@
 #include "support/small_gino.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
+#include "training/loop.hpp"
 
 namespace opshap {
 namespace {
@@ -312,6 +313,33 @@ TEST_P(EveryNetwork, GivesAFieldWhatItGivesItInABatch) {
     }
   }
 }
+
+#if TORCH_VERSION_MAJOR >= 2  // Debian's has half of the operations
+// LibTorch's device meta has shapes and no numbers: a step that asked for one on the host would throw.
+TEST_P(EveryNetwork, TakesATrainingStepWithoutANumberOnTheHost) {
+  const auto options = torch::TensorOptions(torch::kFloat32).device(torch::kMeta);
+  const auto network = operators::make_network(GetParam().config, options);
+  EXPECT_FALSE(network->fused());
+  training::AdamW::Tensors parameters;
+  for (operators::Parameter& parameter : network->parameters())
+    parameters[parameter.name] = parameter.value.set_requires_grad(true);
+  training::AdamW optimiser(parameters, 1e-4, /*together=*/true);
+  Tensor length = torch::zeros({}, options.dtype(torch::kFloat64));
+  for (const Domain& domain : GetParam().slope_domains) {
+    const Tensor inputs = torch::empty({domain.points(), 3, in_channels}, options);
+    const auto part = [&](std::int64_t first, std::int64_t count) {
+      const Tensor outputs = network->forward(inputs.narrow(1, first, count), domain);
+      EXPECT_EQ(outputs.sizes(), (std::vector<std::int64_t>{domain.points(), 3, 2}));
+      return outputs.square().mean();
+    };
+    EXPECT_TRUE(training::batch_loss(*network, 3, domain, part).is_meta());
+    EXPECT_TRUE(training::batch_loss_and_gradient(*network, 3, domain, part).is_meta());
+    for (const auto& [name, parameter] : parameters) EXPECT_EQ(parameter.grad().sizes(), parameter.sizes()) << name;
+    training::clip_gradients(*network, 2, length);
+    optimiser.step(1e-3);
+  }
+}
+#endif
 
 TEST_P(EveryNetwork, HasTheValuesAndDerivativesOfLibTorchByItsKernels) {
   const auto network = operators::make_network(GetParam().config, torch::kFloat64);

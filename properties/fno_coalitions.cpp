@@ -184,6 +184,107 @@ TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
   });
 }
 
+/// Further inputs, each with a baseline of its own or all with one, and as many coalitions for each.
+struct ManyQuestions {
+  std::vector<Scenario> scenarios;
+  Coalitions coalitions;
+  FieldBatch shown, hidden;
+
+  ManyQuestions(const Question& first, std::uint64_t seed) : coalitions(first.players.players) {
+    Rng rng(seed, "many inputs");
+    const bool one_baseline = rng.below(2) == 0;
+    const std::uint64_t inputs = 2 + rng.below(4);
+    shown = FieldBatch::zeros(first.input.domain, 0, first.input.channels);
+    hidden = one_baseline ? first.baseline : shown;
+    for (std::uint64_t i = 0; i < inputs; ++i) {
+      scenarios.push_back(
+          {.input = random_field(shown.domain, shown.channels, 0, 2, rng),
+           .baseline = one_baseline ? first.baseline : random_field(shown.domain, shown.channels, -1, 0, rng),
+           .partition = first.players,
+           .readout = first.readout});
+      shown.append(scenarios.back().input);
+      if (!one_baseline) hidden.append(scenarios.back().baseline);
+      const Coalitions own = random_coalitions(first.players.players, first.coalitions.size(), rng);
+      for (std::size_t row = 0; row < own.size(); ++row) coalitions.append(own.row(row));
+    }
+  }
+  Coalitions of(std::size_t input) const {
+    const std::size_t each = coalitions.size() / scenarios.size();
+    Coalitions own(coalitions.players());
+    for (std::size_t row = input * each; row < (input + 1) * each; ++row) own.append(coalitions.row(row));
+    return own;
+  }
+};
+
+TEST(FnoCoalitions, OfSeveralInputsAreThoseOfEach) {
+  for_all_questions([](const Question& question, std::uint64_t seed) {
+    const ManyQuestions many(question, seed);
+    const auto network = opshap::network(question.config, seed, torch::kFloat64);
+    at::set_num_threads(1);
+    const auto op = as_operator(opshap::network(question.config, seed, torch::kFloat64), false),
+               by_kernels = as_operator(opshap::network(question.config, seed, torch::kFloat32));
+    std::vector<double> expected, by_each;
+    for (std::size_t input = 0; input < many.scenarios.size(); ++input) {
+      const std::vector<double> exact = games::cell_mask_game(*op, many.scenarios[input])->values(many.of(input)),
+                                found =
+                                    games::cell_mask_game(*by_kernels, many.scenarios[input])->values(many.of(input));
+      expected.insert(expected.end(), exact.begin(), exact.end());
+      by_each.insert(by_each.end(), found.begin(), found.end());
+    }
+    for (const std::int64_t batch : {std::int64_t{7}, std::int64_t{65536}}) {
+      const auto engine =
+          engines_of(*network, batch).coalition_engine(many.shown, many.hidden, question.players, question.readout);
+      std::vector<double> whole(expected.size()), parts(expected.size());
+      engine->values(many.coalitions, 0, whole);
+      RC_ASSERT(error(expected, whole) < 1e-12);
+      for (std::size_t first = 0, size = 1; first < parts.size(); first += size, size *= 3)
+        engine->values(many.coalitions, first, std::span(parts).subspan(first, std::min(size, parts.size() - first)));
+      RC_ASSERT(error(expected, parts) < 1e-12);
+    }
+    // The processor's engine has the same bits whatever else is in the batch. LibTorch's products need not.
+    RC_ASSERT(games::values_together(*by_kernels, many.scenarios, many.coalitions) == by_each);
+    RC_ASSERT(error(expected, games::values_together(*op, many.scenarios, many.coalitions)) < 1e-12);
+  });
+}
+
+TEST(FnoCoalitions, OfSeveralInputsNeedOneScenarioAndAsManyCoalitions) {
+  const auto op = operators::untrained_operator(operators::FnoConfig{.n_modes = {4}, .hidden_channels = 8}, 1);
+  const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
+  const Scenario one{field, field, Partition::one_player_per_point(field.domain), Query{.point = 2}};
+  Scenario other = one;
+  other.readout = Query{.point = 3};
+  EXPECT_TRUE(games::values_together(*op, {}, Coalitions(8)).empty());
+  EXPECT_TRUE(has(refusal<InvalidArgument>([&] {
+                    games::values_together(*op, std::vector{one, other}, Coalitions(8, 4));
+                  }),
+                  "scenario 1"));
+  EXPECT_TRUE(has(refusal<InvalidArgument>([&] {
+                    games::values_together(*op, std::vector{one, one}, Coalitions(8, 3));
+                  }),
+                  "coalitions=3"));
+  EXPECT_TRUE(has(refusal<InvalidArgument>([&] {
+                    games::values_together(*op, std::vector{one, one}, Coalitions(7, 4));
+                  }),
+                  "players=7"));
+}
+
+#if TORCH_VERSION_MAJOR >= 2  // Debian's has half of the operations
+// LibTorch's device meta has shapes and no numbers.
+TEST(FnoCoalitions, HaveTheirShapesWithoutNumbers) {
+  for_all_questions([](const Question& question, std::uint64_t seed) {
+    const ManyQuestions many(question, seed);
+    const auto network = operators::make_network(question.config, torch::TensorOptions(torch::kMeta));
+    const auto engine =
+        engines_of(*network).coalition_engine(many.shown, many.hidden, question.players, question.readout);
+    const auto* there = dynamic_cast<const operators::DeviceEngine*>(engine.get());
+    RC_ASSERT(there != nullptr);
+    const auto count = static_cast<std::int64_t>(many.coalitions.size());
+    const torch::Tensor values = there->values_there(many.coalitions, 0, count);
+    RC_ASSERT(values.is_meta() && values.sizes() == std::vector{count});
+  });
+}
+#endif
+
 TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
   Rng rng(1, "engine threads");
   const operators::FnoConfig config{.n_modes = {6}, .hidden_channels = 8, .n_layers = 3};

@@ -261,6 +261,24 @@ TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
   }
 }
 
+TEST(Gino, IsAskedForEachOfSeveralGamesByItsSparseSums) {
+  const auto op = operators::untrained_operator(small_gino(), 1, networks::Precision::float64);
+  const FieldBatch baseline = random_fields(small_mesh(), 1, 2, 6);
+  std::vector<Scenario> scenarios;
+  Coalitions both(12);
+  std::vector<double> expected;
+  for (const std::uint64_t item : {5, 7}) {
+    scenarios.push_back({random_fields(small_mesh(), 1, 2, item), baseline,
+                         Partition::one_player_per_point(baseline.domain), Query{.point = 3}});
+    const Coalitions own = Coalitions::enumerate(12, item, 9);
+    for (std::size_t row = 0; row < own.size(); ++row) both.append(own.row(row));
+    const std::vector<double> values = games::cell_mask_game(*op, scenarios.back())->values(own);
+    expected.insert(expected.end(), values.begin(), values.end());
+  }
+  EXPECT_EQ(games::engine_together(*op, scenarios), nullptr);
+  EXPECT_EQ(games::values_together(*op, scenarios, both), expected);
+}
+
 TEST(Gino, HasAConfigThatIsReadBackAndNoParametersOfAnother) {
   const operators::GinoConfig config = small_gino();
   EXPECT_EQ(config, operators::GinoConfig::parse(config));

@@ -448,11 +448,12 @@ class Trained {
   }
 
   double loss_and_gradient() {
-    return training::batch_loss_and_gradient(*network_, batch, domain_, [&](std::int64_t first, std::int64_t count) {
+    const auto part = [&](std::int64_t first, std::int64_t count) {
       const Tensor outputs = network_->forward(inputs_.narrow(1, first, count), domain_);
       return torch::mse_loss(outputs, targets_.narrow(1, first, count), torch::Reduction::Sum) /
              static_cast<double>(targets_.numel());
-    });
+    };
+    return training::batch_loss_and_gradient(*network_, batch, domain_, part).item<double>();
   }
 
   std::vector<double> losses(int steps) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -11,6 +12,9 @@
 
 #include "core/operator.hpp"
 #include "core/rng.hpp"
+#include "games/cell_mask_game.hpp"
+#include "operators/fno.hpp"
+#include "operators/network.hpp"
 #include "support/golden.hpp"
 #include "support/networks.hpp"
 #include "support/test_seed.hpp"
@@ -119,6 +123,49 @@ TEST(SampleGames, EachMemberGainsOverItsOwnBaseline) {
                  empty = subject.op.values_at(of.baseline, of.readout).front();
     // The tensor is of float32.
     EXPECT_EQ("", mismatch(grand - empty, gains[member].item<double>(), rounding(0x1p28, std::abs(grand - empty))));
+  }
+}
+
+// An FNO has an engine, which evaluates games of several members together. They have the bits of each game alone.
+TEST(SampleGames, AsksSeveralMembersTogetherForWhatEachOfThemHas) {
+  SCOPED_TRACE(replay());
+  constexpr int count = 24, each = 6;
+  operators::FnoConfig config{.n_modes = {6}, .hidden_channels = 8, .n_layers = 3};
+  auto network = operators::make_network(config, torch::kFloat32);
+  operators::initialise(*network, 1);
+  const auto op = operators::as_operator(std::move(network));
+  data::SampleFields fields = FieldBatch::zeros(Domain::unit({16}), count, 1);
+  Rng rng(test_seed(), "games together");
+  for (double& value : fields.batch().values) value = rng.normal();
+  training::ResolutionGroup group{.resolution = 16};
+  std::vector<std::int64_t> members;
+  for (std::int64_t sample = 0; sample < count; ++sample) {
+    group.samples.push_back(sample);
+    if (sample != 7) members.push_back(sample);  // 23 do not fall into equal parts
+  }
+  for (const auto baseline : {ScenarioRule::Hidden::zero, ScenarioRule::Hidden::blur}) {
+    ScenarioRule rule;
+    rule.baseline = baseline;
+    const training::SampleGames games(*op, fields, group, rule);
+    Coalitions coalitions(games.players());
+    for (std::size_t row = 0; row < each * members.size(); ++row) {
+      coalitions.append_empty();
+      for (int player = 0; player < games.players(); ++player)
+        if (rng.below(2) == 1) coalitions.insert(row, player);
+    }
+    const torch::Tensor gains = games.coalition_gains(members, coalitions);
+    for (std::size_t b = 0; b < members.size(); ++b) {
+      const auto game = games.game(members[b]);
+      Coalitions own(games.players());
+      for (std::size_t k = 0; k < each; ++k) own.append(std::as_const(coalitions).row(b * each + k));
+      const std::vector<double> values = game->values(own);
+      const Scenario of = games.scenario(members[b]);
+      const double empty = op->values_at(of.baseline, of.readout).front();
+      for (std::size_t k = 0; k < each; ++k)
+        EXPECT_NEAR(gains[static_cast<std::int64_t>(b)][static_cast<std::int64_t>(k)].item<double>(),
+                    static_cast<float>(values[k] - empty), 1e-6)  // v(∅) of one field rounds otherwise than in a batch
+            << b << ' ' << k;
+    }
   }
 }
 
@@ -289,6 +336,79 @@ TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {
     p -= 0.01 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
     EXPECT_NEAR(p, parameter.item<double>(), 10 * step * 6e-8);  // about ten float32 roundings a step
   }
+}
+
+/// A small network whose gradients are drawn at random.
+class RandomGradients {
+ public:
+  explicit RandomGradients(std::uint64_t item) {
+    operators::FnoConfig config{.n_modes = {2}, .hidden_channels = 2, .n_layers = 1};
+    network_ = operators::make_network(config, torch::kFloat32);
+    operators::initialise(*network_, item);
+    Rng rng(test_seed(), "gradients", 0, item);
+    for (operators::Parameter& parameter : network_->parameters()) {
+      parameter.value.set_requires_grad(true);
+      torch::Tensor gradient = torch::empty(parameter.value.sizes(), torch::kFloat64);
+      std::generate_n(gradient.data_ptr<double>(), gradient.numel(), [&] { return rng.normal(); });
+      parameter.value.mutable_grad() = torch::empty_like(parameter.value).copy_(gradient).detach();
+    }
+  }
+  operators::Network& network() { return *network_; }
+  training::AdamW::Tensors parameters() const {
+    training::AdamW::Tensors all;
+    for (const operators::Parameter& parameter : network_->parameters()) all[parameter.name] = parameter.value;
+    return all;
+  }
+  double length() const {
+    double squares = 0;
+    for (const operators::Parameter& parameter : network_->parameters())
+      squares += parameter.value.grad().to(torch::kFloat64).square().sum().item<double>();
+    return std::sqrt(squares);
+  }
+
+ private:
+  std::unique_ptr<operators::Network> network_;
+};
+
+// Of all parameters at once, as on a GPU, and one by one. A parameter moves by 1e-2, of which each has some roundings.
+TEST(AdamW, HasTheSameStepsTogetherAsOneByOne) {
+  RandomGradients one(1), other(1);
+  training::AdamW apart(one.parameters(), 0.1), together(other.parameters(), 0.1, true);
+  for (int step = 0; step < 3; ++step) {
+    const RandomGradients gradients(2 + static_cast<std::uint64_t>(step));
+    const training::AdamW::Tensors given = gradients.parameters();
+    for (RandomGradients* of : {&one, &other})
+      for (auto& [name, parameter] : of->parameters())
+        torch::Tensor(parameter).mutable_grad().copy_(given.at(name).grad());
+    apart.step(1e-2);
+    together.step(1e-2);
+  }
+  const training::AdamW::Tensors expected = one.parameters();
+  for (const auto& [name, parameter] : other.parameters()) {
+    EXPECT_LT((parameter - expected.at(name)).abs().max().item<double>(), 3 * 10 * 1.2e-7) << name;
+    EXPECT_EQ(parameter.grad().abs().max().item<double>(), 0) << name;
+  }
+}
+
+// Their lengths are float32 numbers of tens of entries.
+TEST(ClippedGradients, AreNoLongerThanTheRunningMeanAllows) {
+  SCOPED_TRACE(replay());
+  constexpr double clipping = 1.5, rounding = 1e-5;
+  torch::Tensor mean = torch::zeros({}, torch::kFloat64);
+  double expected = 0;
+  bool clipped = false, left = false;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    RandomGradients of(step);
+    const double scale = step % 5 == 4 ? 7 : 1, before = scale * of.length();
+    for (operators::Parameter& parameter : of.network().parameters()) parameter.value.mutable_grad().mul_(scale);
+    training::clip_gradients(of.network(), clipping, mean);
+    const double most = expected > 0 ? clipping * expected : before, kept = std::min(before, most);
+    EXPECT_NEAR(of.length(), kept, rounding * before) << step;
+    (kept < before ? clipped : left) = true;
+    expected = expected > 0 ? 0.98 * expected + 0.02 * kept : before;
+    EXPECT_NEAR(mean.item<double>(), expected, rounding * expected) << step;
+  }
+  EXPECT_TRUE(clipped && left);
 }
 
 TEST(ScheduledRate, WarmsUpLinearlyThenFallsAsACosine) {

@@ -92,7 +92,8 @@ void require_values_file(const std::filesystem::path& out) {
       kind != std::filesystem::file_type::directory)
     return;
   throw InvalidArgument(message("attribute: --out=", out.string(),
-                                " (its ending says no format that values have). Give .npy, .npz, .csv or .json, or .vtu for a field on triangles."));
+                                " (its ending says no format that values have). Give .npy, .npz, .csv or .json, or "
+                                ".vtu for a field on triangles."));
 }
 
 void write_values(const Globals& globals, const Answers& answers) {
@@ -359,10 +360,23 @@ void print_rows(const Answers& answers) {
 
 }  // namespace
 
+namespace {
+
+/// How the path of an operator begins whose coalitions are evaluated by a GPU's kernel, here or emulated.
+constexpr std::string_view kernel_prefix = "kernel, ";
+
+}  // namespace
+
 Json answers_json(const Globals& globals, const Answers& answers) {
   Json object = answers.several ? attributions_json(globals, answers)
                                 : attribution_json(globals, answers, answers.attributions.front().front());
-  if (!answers.path.empty()) object["path"] = answers.path;
+  if (!answers.path.empty()) {
+    object["path"] = answers.path;
+    if (answers.path.starts_with(kernel_prefix))
+      object.update(Json{{"device", globals.device},
+                         {"precision", answers.path.substr(answers.path.rfind(' ') + 1)},
+                         {"kernels", {"fno"}}});
+  }
   if (const auto& blocks = answers.blocks)
     object.update(Json{{"blocks", blocks->count}, {"block_of_player", blocks->of_player}});
   object.update(answers.more);

@@ -49,7 +49,8 @@ void write_values(const Globals& globals, const Answers& answers);
 /// error_samples (of how many independent samples they are, where these may be few), empty, grand, efficiency_gap,
 /// distinct, evaluations, gradients, forward_equivalents (with gradients or steps), seed, seconds {game, estimator},
 /// exact, minimum_norm (null, or the rank and needed_rank of a system that does not determine the values), path (how
-/// the game was computed, Game::path, where it tells), and what else the answers have.
+/// the game was computed, Game::path, where it tells), device, precision and kernels (where a GPU's kernel has
+/// evaluated the coalitions, also an emulated one), and what else the answers have.
 ///
 /// Where it has Attribution::steps there are error_bar (null with error_bar_why where it is not known), steps [{method,
 /// error_bar, seconds, forward_equivalents}] and forward_equivalents of all steps; tolerance and within_tolerance (null

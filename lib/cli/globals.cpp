@@ -219,7 +219,13 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_option("--seed", globals.seed, "Seed of all random streams")->capture_default_str();
   app.add_option_function<int>(
       "--threads", [](int count) { set_threads(count); }, "Threads (default: the CPUs this process may use)");
-  app.add_option("--device", globals.device, "cpu, or cuda:0 with a CUDA build of LibTorch")->capture_default_str();
+  app.add_option("--device", globals.device,
+                 "cpu, or cuda:0 with a CUDA build of LibTorch; emulated has the kernels of GPUs on the CPU, slowly")
+      ->capture_default_str();
+  app.add_option(
+         "--precision", globals.precision,
+         "What coalitions are computed in: float32, or by a GPU's kernels with products in tf32x3, tf32 or bf16")
+      ->check(CLI::IsMember({"float32", "tf32x3", "tf32", "bf16"}));
   app.add_flag("!--no-engine", globals.engine, "Evaluate coalitions of operators by LibTorch, not by the engine");
   app.add_option("--out", globals.out, "Where results go");
   app.add_flag_callback(
@@ -301,7 +307,7 @@ void print_json(const nlohmann::ordered_json& object) { std::cout << object.dump
 
 namespace {
 
-constexpr std::string_view checked[] = {"--config", "--seed", "--device",  "--no-engine",
+constexpr std::string_view checked[] = {"--config", "--seed", "--device",  "--precision", "--no-engine",
                                         "--out",    "--json", "--sandbox", "--trust"};
 
 bool uses(const OptionUse& row, std::string_view option) {
@@ -339,13 +345,13 @@ const std::vector<OptionUse>& option_uses() {
       {"train backbone", "--out --seed --config --device --json"},
       {"train explainer", "--out --seed --config --device --no-engine --json --trust"},
       {"attribute", "--out --seed --json --sandbox"},
-      {"attribute --operator", "--out --seed --device --no-engine --json --sandbox --trust"},
+      {"attribute --operator", "--out --seed --device --precision --no-engine --json --sandbox --trust"},
       {"reference", "--out --seed --json --sandbox"},
-      {"reference --operator", "--out --seed --device --no-engine --json --sandbox --trust"},
+      {"reference --operator", "--out --seed --device --precision --no-engine --json --sandbox --trust"},
       {"compare", "--out --seed --json --sandbox"},
-      {"compare --operator", "--out --seed --device --no-engine --json --sandbox --trust"},
+      {"compare --operator", "--out --seed --device --precision --no-engine --json --sandbox --trust"},
       {"compare --suite", "--out --seed --device --no-engine --json --sandbox --trust"},
-      {"evaluate", "--out --seed --config --device --no-engine --json --sandbox --trust"},
+      {"evaluate", "--out --seed --config --device --precision --no-engine --json --sandbox --trust"},
       {"operator golden", "--device --json"},
       {"operator run", "--out --device --json --sandbox --trust"},
       {"operator inspect", "--device --json --trust"},

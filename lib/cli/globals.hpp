@@ -37,6 +37,7 @@ void shape_help(CLI::App& app);
 struct Globals {
   std::uint64_t seed = 42;
   std::string device = "cpu";
+  std::string precision;               ///< --precision; empty when not given
   bool engine = true;                  ///< false with --no-engine
   std::filesystem::path config;        ///< --config: a TOML file over the profile
   std::filesystem::path out;           ///< --out; empty when not given
@@ -44,7 +45,7 @@ struct Globals {
   std::vector<std::string> arguments;  ///< argv, for the manifest
 };
 
-/// Adds --config, --seed, --threads, --device, --no-engine, --out, --trust, --json, -q, -v to the application. Values
+/// Adds --config, --seed, --threads, --device, --precision, --no-engine, --out, --trust, --json, -q, -v to the application. Values
 /// are stored in `globals`; threads, trust and verbosity are set at once.
 void add_globals(CLI::App& app, Globals& globals);
 

@@ -146,8 +146,19 @@ struct Known {
 
 }  // namespace
 
+networks::Precision precision_of(const Globals& globals) {
+  const std::string name = !globals.precision.empty()     ? globals.precision
+                           : globals.device == "emulated" ? "tf32x3"
+                                                          : "float32";
+  if (name == "tf32x3") return networks::Precision::tf32x3;
+  if (name == "tf32") return networks::Precision::tf32;
+  return name == "bf16" ? networks::Precision::bf16 : networks::Precision::float32;
+}
+
 std::shared_ptr<const Operator> asked_operator(const fs::path& op, const Globals& globals,
-                                               networks::Precision precision, const std::vector<std::int64_t>& input) {
+                                               std::optional<networks::Precision> asked,
+                                               const std::vector<std::int64_t>& input) {
+  const networks::Precision precision = asked.value_or(precision_of(globals));
   if (!is_kept()) return loaded(op, globals, precision, input);
   // An archive is taken for what the axes of its first input say.
   static std::map<std::string, Known> all;
@@ -341,7 +352,7 @@ OperatorQuestion wanted_question(const GameOptions& options, const Globals& glob
   const bool of_file = !read_baseline_words(message(who, ": --baseline"), options.baseline, asked.rule);
   const data::NpyArray array = data::read_npy(options.input);
   // On a mesh the array says nothing of its axes.
-  asked.op = asked_operator(options.op, globals, networks::Precision::float32,
+  asked.op = asked_operator(options.op, globals, std::nullopt,
                             options.mesh.empty() ? array.shape : std::vector<std::int64_t>{});
   const std::optional<Domain> mesh = wanted_mesh(options.mesh, *asked.op);
   asked.inputs = fields_of(array, options.input.string(), *asked.op, several, mesh);

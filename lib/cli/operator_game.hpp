@@ -38,8 +38,11 @@ FieldBatch on_mesh(FieldBatch fields, const Domain& mesh, std::string_view who);
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who);
 
+/// What --precision says; without it float32, or tf32x3 of kernels that are emulated.
+networks::Precision precision_of(const Globals& globals);
+
 /// The operator that --operator names: trained weights, as Networks::load_operator() reads them, or the program of
-/// peer:FOLDER. `input` is the shape of an array that it is to get, where there is one.
+/// peer:FOLDER. Without a precision it is that of --precision. `input` is the shape of an array that it is to get, where there is one.
 ///
 /// In a kept program (cli/kept_program.hpp) an operator is loaded once and renewed when its file has changed.
 ///
@@ -47,7 +50,7 @@ Partition input_partition(const std::vector<std::int64_t>& shape, const std::vec
 /// serve`, a program of opshap-peer/1. It works on regular grids and on the CPU there. Throws as
 /// load_operator() and peers::peer_operator(), InvalidArgument for an archive in a sandbox on another device.
 std::shared_ptr<const Operator> asked_operator(const std::filesystem::path& op, const Globals& globals,
-                                               networks::Precision precision = networks::Precision::float32,
+                                               std::optional<networks::Precision> precision = std::nullopt,
                                                const std::vector<std::int64_t>& input = {});
 
 /// An operator with the game of its prediction at one point. The game refers to the operator.

@@ -216,8 +216,8 @@ void train_own_operator(const OwnOperator& asked, const Globals& globals) {
           " (with --inputs the weights are one file). Give --out E.safetensors.");
   networks::library().require_fast_blas();
   const data::NpyArray array = data::read_npy(asked.inputs);
-  const auto op =
-      networks::library().load_operator(asked.op, "cpu", networks::Precision::float32, globals.engine, array.shape);
+  const auto op = networks::library().load_operator(asked.op, globals.device, networks::Precision::float32,
+                                                    globals.engine, array.shape);
   const FieldBatch inputs = inputs_of(asked, array, *op);
   const std::vector<Resolution> resolutions =
       asked.resolutions.empty() ? data::usual_resolutions(inputs.domain) : asked.resolutions;
@@ -234,7 +234,7 @@ void train_own_operator(const OwnOperator& asked, const Globals& globals) {
   fs::path folder = globals.out;
   folder.replace_extension(".training");
   const networks::TrainingSummary summary =
-      networks::library().train_explainer(recipe, *op, data, globals.seed, folder);
+      networks::library().train_explainer(recipe, *op, data, globals.seed, folder, {}, globals.device);
   write_file(globals.out, read_file(folder / "model.safetensors"));
 
   const evaluation::HeldOutPlan plan{
@@ -245,7 +245,7 @@ void train_own_operator(const OwnOperator& asked, const Globals& globals) {
       .any_query = recipe.any_query,
       .reference = {.relative_error = reference_error, .max_evaluations = reference_budget},
       .seed = globals.seed};
-  const auto explainer = trained_explainer(globals.out, *op, "cpu");
+  const auto explainer = trained_explainer(globals.out, *op, globals.device);
   const std::vector<HeldOutScore> scores = held_out_scores(plan, *explainer);
   print(globals, recipe, summary, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
         scores);

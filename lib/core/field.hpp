@@ -28,6 +28,11 @@ struct FieldBatch {
   }
   /// A copy of one field, as a batch of one.
   FieldBatch one(std::int64_t index) const;
+  /// Adds fields with the same channels on the same domain.
+  void append(const FieldBatch& fields) {
+    values.insert(values.end(), fields.values.begin(), fields.values.end());
+    batch += fields.batch;
+  }
 };
 
 /// Every s-th point of each axis from point 0 on (no filter), where s = native points / wanted points.

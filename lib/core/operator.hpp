@@ -87,13 +87,14 @@ class Readout {
 };
 
 /// G(u_b + 1_S (u − u_b))(x*) for many S, one input u, baseline u_b, partition into players and query x*, by an
-/// operator that knows its own structure.
+/// operator that knows its own structure. Or for several inputs: coalitions, and fields of weights, are then asked for
+/// all of them together. Each input has as many, those of the first one first.
 ///
 /// Immutable; may be called from several threads at once. Does not refer to the operator's inputs.
 class CoalitionEngine {
  public:
   virtual ~CoalitionEngine() = default;
-  /// values[i] = v(S) for row first + i of the coalitions. On the calling thread, or a device in its turn. An engine of
+  /// values[i] = v(S) for row first + i of the coalitions, whose number is a multiple of that of the inputs. On the calling thread, or a device in its turn. An engine of
   /// the CPU gives the same bits whatever else is in the batch; one of a device the same values to rounding.
   virtual void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const = 0;
   /// Whether it has the slopes below; where it has not, the operator's own reverse passes have them. They throw
@@ -156,9 +157,10 @@ class Operator {
   virtual Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                                  const Readout& readout) const;
 
-  /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none for such a readout.
-  /// `shown` and `hidden` are batches of one on one grid and fit the operator, as do partition and readout. Values
-  /// agree with values_at() to the rounding of the operator's own precision.
+  /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none for such a readout, or
+  /// none for several inputs at once. `shown` and `hidden` are on one grid and fit the operator, as do partition and
+  /// readout; there is one baseline for all inputs, or one for each. Values agree with values_at() to the rounding of
+  /// the operator's own precision.
   virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& /*shown*/, const FieldBatch& /*hidden*/,
                                                             const Partition& /*partition*/,
                                                             const Readout& /*readout*/) const {

@@ -165,22 +165,26 @@ void FnoEngine::pack_blocks() {
   }
 }
 
-FnoEngine::Subject FnoEngine::subject(std::span<const double> shown, const Lifted& hidden,
-                                      std::span<const int> player_of, int players) const {
-  Subject subject{.shown = {shown.begin(), shown.end()},
-                  .hidden = hidden.field,
-                  .player_of = {player_of.begin(), player_of.end()},
-                  .tables = Tables((2 * lifted_rows() + 1) * width_)};
-  lift(shown, subject.tables, lifted_rows(), [&](Index first, Index rows) {
-    for (const auto table : {&Tables::states, &Tables::skips, &Tables::gates})
-      std::copy_n((hidden.tables.*table).data() + first * width_, rows * width_,
-                  (subject.tables.*table).data() + first * width_);
-  });
-  if (players <= few_players && blocks_.size() > 1) tabulate_players(subject, players);
-  return subject;
+std::vector<FnoEngine::Subject> FnoEngine::subjects(std::span<const Pair> fields, std::span<const int> player_of,
+                                                    int players) const {
+  std::vector<Subject> subjects;
+  subjects.reserve(fields.size());
+  for (const auto& [shown, hidden] : fields) {
+    Subject& subject = subjects.emplace_back(Subject{.shown = {shown.begin(), shown.end()},
+                                                     .hidden = hidden->field,
+                                                     .player_of = {player_of.begin(), player_of.end()},
+                                                     .tables = Tables((2 * lifted_rows() + 1) * width_)});
+    lift(shown, subject.tables, lifted_rows(), [&](Index first, Index rows) {
+      for (const auto table : {&Tables::states, &Tables::skips, &Tables::gates})
+        std::copy_n((hidden->tables.*table).data() + first * width_, rows * width_,
+                    (subject.tables.*table).data() + first * width_);
+    });
+  }
+  if (players <= few_players && blocks_.size() > 1) tabulate_players(subjects, fields, players);
+  return subjects;
 }
 
-void FnoEngine::tabulate_players(Subject& subject, int players) const {
+void FnoEngine::tabulate_players(std::span<Subject> subjects, std::span<const Pair> fields, int players) const {
   const auto work = workspace();
   const Index points = grid_.points(), slots = (players + 3) / 4 * 4;
   const std::int32_t nothing = row_of_padding();
@@ -188,29 +192,48 @@ void FnoEngine::tabulate_players(Subject& subject, int players) const {
     for (std::size_t i = 0; i < point_of_.size(); ++i)
       work->place[at(field * places()) + i] = point_of_[i] < 0 ? nothing : row_for(point_of_[i]);
   };
-  std::ranges::fill(work->coefficients, 0.0F);
-  place_of(0, [&](std::int32_t point) { return row_of(point, false); });
-  transform(*work, subject.tables.states, 0);
-  mix(*work, blocks_.front(), 1);
-  for (Index r = 0; r < rows(); ++r)
-    subject.nobody.insert(subject.nobody.end(), row(work->mixed, r, 0), row(work->mixed, r, 0) + width_);
+  for (std::size_t s = 0; s < subjects.size(); ++s) {
+    if (s > 0 && fields[s].hidden == fields[s - 1].hidden) {
+      subjects[s].nobody = subjects[s - 1].nobody;
+      continue;
+    }
+    std::ranges::fill(work->coefficients, 0.0F);
+    place_of(0, [&](std::int32_t point) { return row_of(point, false); });
+    transform(*work, subjects[s].tables.states, 0);
+    mix(*work, blocks_.front(), 1);
+    AlignedFloats& nobody = subjects[s].nobody;
+    for (Index r = 0; r < rows(); ++r)
+      nobody.insert(nobody.end(), row(work->mixed, r, 0), row(work->mixed, r, 0) + width_);
+  }
 
-  // The row of a shown point is what showing it changes.
-  AlignedFloats changes = subject.tables.states;
-  for (Index i = 0; i < points * width_; ++i) changes[at(lifted_rows() * width_ + i)] -= changes[at(i)];
-  subject.by_player.resize(at(rows() * slots * width_));
-  for (Index first = 0; first < players; first += batch_) {
-    const Index count = std::min<Index>(batch_, players - first);
+  // The players of all subjects, one after the other. The row of a shown point is what showing it changes.
+  AlignedFloats changes(subjects.front().tables.states.size());
+  for (Subject& subject : subjects) subject.by_player.resize(at(rows() * slots * width_));
+  const Index all = static_cast<Index>(subjects.size()) * players;
+  for (Index first = 0; first < all; first += batch_) {
+    const Index count = std::min<Index>(batch_, all - first);
     std::ranges::fill(work->coefficients, 0.0F);
     for (Index field = 0; field < count; ++field) {
+      const Subject& subject = subjects[at((first + field) / players)];
+      const Index player = (first + field) % players;
+      if (player == 0) {
+        const AlignedFloats& states = subject.tables.states;
+        const Index shown = lifted_rows() * width_;
+        for (Index i = 0; i < points * width_; ++i) changes[at(shown + i)] = states[at(shown + i)] - states[at(i)];
+      }
       place_of(field, [&](std::int32_t point) {
-        return subject.player_of[at(point)] == first + field ? row_of(point, true) : nothing;
+        return subject.player_of[at(point)] == player ? row_of(point, true) : nothing;
       });
       transform(*work, changes, field);
     }
     mix(*work, blocks_.front(), count, false);
-    for (Index r = 0; r < rows(); ++r)
-      std::copy_n(row(work->mixed, r, 0), count * width_, subject.by_player.data() + (r * slots + first) * width_);
+    for (Index field = 0; field < count;) {
+      const Index player = (first + field) % players, some = std::min(players - player, count - field);
+      AlignedFloats& table = subjects[at((first + field) / players)].by_player;
+      for (Index r = 0; r < rows(); ++r)
+        std::copy_n(row(work->mixed, r, field), some * width_, table.data() + (r * slots + player) * width_);
+      field += some;
+    }
   }
 }
 
@@ -261,28 +284,32 @@ void FnoEngine::mix(Workspace& work, const Block& block, Index count, bool biase
   std::ranges::fill(work.coefficients, 0.0F);  // the block adds its own to them
 }
 
-void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coalitions& coalitions, std::size_t first,
-                          Index count) const {
+void FnoEngine::mix_first(Workspace& work, const Asked& asked, std::size_t first, Index count) const {
   std::ranges::fill(work.coefficients, 0.0F);
-  if (subject.by_player.empty()) {
-    for (Index field = 0; field < count; ++field) transform(work, subject.tables.states, field);
+  if (asked.subjects.front().by_player.empty()) {
+    for (Index field = 0; field < count; ++field) transform(work, asked.of(first + at(field)).tables.states, field);
     if (blocks_.size() > 1) mix(work, blocks_.front(), count);
     return;
   }
-  const Index players = coalitions.players(), slots = (players + 3) / 4 * 4;
+  const Index players = asked.coalitions.players(), slots = (players + 3) / 4 * 4;
   for (Index field = 0; field < count; ++field)
     for (Index i = 0; i < players; ++i)
-      work.members[at(field * slots + i)] = coalitions.contains(first + at(field), static_cast<int>(i)) ? 1 : 0;
-  for (Index r = 0; r < rows(); ++r)
-    kernels_.floats.multiply({.a = work.members.data(),
-                              .a_row = slots,
-                              .b = subject.by_player.data() + r * slots * width_,
-                              .out = row(work.mixed, r, 0),
-                              .out_row = width_,
-                              .rows = (count + 3) / 4 * 4,
-                              .inner = players,
-                              .columns = width_,
-                              .bias = subject.nobody.data() + r * width_});
+      work.members[at(field * slots + i)] = asked.coalitions.contains(first + at(field), static_cast<int>(i)) ? 1 : 0;
+  for (Index field = 0, some = 0; field < count; field += some) {
+    const Subject& subject = asked.of(first + at(field));
+    const std::size_t left = asked.each - (first + at(field)) % asked.each;
+    some = std::min(count - field, static_cast<Index>(left));
+    for (Index r = 0; r < rows(); ++r)
+      kernels_.floats.multiply({.a = work.members.data() + field * slots,
+                                .a_row = slots,
+                                .b = subject.by_player.data() + r * slots * width_,
+                                .out = row(work.mixed, r, field),
+                                .out_row = width_,
+                                .rows = some,
+                                .inner = players,
+                                .columns = width_,
+                                .bias = subject.nobody.data() + r * width_});
+  }
 }
 
 PointwiseBlock FnoEngine::pointwise(std::size_t layer) const {
@@ -361,32 +388,38 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
   }
 }
 
-void FnoEngine::values(const Subject& subject, const Heads& heads, const Coalitions& coalitions, std::size_t first,
-                       std::span<double> values) const {
+void FnoEngine::values(std::span<const Subject> subjects, const Heads& heads, const Coalitions& coalitions,
+                       std::size_t first, std::span<double> values) const {
+  if (values.empty()) return;
+  require(coalitions.size() % subjects.size() == 0, "engine: coalitions=", coalitions.size(), " (of ", subjects.size(),
+          " inputs; each has as many). Give a multiple.");
+  const Asked asked{subjects, coalitions, coalitions.size() / subjects.size()};
   const auto work = workspace();
   for (std::size_t begin = 0; begin < values.size(); begin += batch()) {
     const std::size_t count = std::min(batch(), values.size() - begin);
     for (std::size_t field = 0; field < count; ++field) {
       const auto members = coalitions.row(first + begin + field);
+      const std::vector<int>& player_of = asked.of(first + begin + field).player_of;
       std::int32_t* place = work->place.data() + field * at(places());
       for (std::size_t i = 0; i < point_of_.size(); ++i) {
         const std::int32_t point = point_of_[i];
-        place[i] = point < 0 ? row_of_padding() : row_of(point, contains(members, subject.player_of[at(point)]));
+        place[i] = point < 0 ? row_of_padding() : row_of(point, contains(members, player_of[at(point)]));
       }
     }
-    mix_first(*work, subject, coalitions, first + begin, static_cast<Index>(count));
+    mix_first(*work, asked, first + begin, static_cast<Index>(count));
     for (std::size_t layer = 0; layer + 1 < blocks_.size(); ++layer) {
       if (layer > 0) mix(*work, blocks_[layer], static_cast<Index>(count));
-      for (std::size_t field = 0; field < count; ++field) run_block(*work, subject, layer, static_cast<Index>(field));
+      for (std::size_t field = 0; field < count; ++field)
+        run_block(*work, asked.of(first + begin + field), layer, static_cast<Index>(field));
     }
     const std::span<double> found = values.subspan(begin, count);
     std::ranges::fill(found, 0.0);
     for (const Head& head : heads) {
       for (std::size_t field = 0; field < count; ++field) {
-        const float* state =
-            blocks_.size() == 1
-                ? subject.tables.states.data() + work->place[field * at(places()) + at(head.place)] * width_
-                : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
+        const float* state = blocks_.size() == 1
+                                 ? asked.of(first + begin + field).tables.states.data() +
+                                       work->place[field * at(places()) + at(head.place)] * width_
+                                 : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
         std::copy_n(state, width_, row(work->coefficients, rows(), static_cast<Index>(field)));
       }
       finish(*work, head, found);

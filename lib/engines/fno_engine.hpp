@@ -95,14 +95,20 @@ class FnoEngine {
     AlignedFloats nobody;     ///< [rows, width] of the empty coalition
     AlignedFloats by_player;  ///< [rows, players rounded up to 4, width] that each player adds; empty for many players
   };
-  /// A field on the engine's grid and its baseline; each point's player. Cost: about half a coalition, and half a
-  /// coalition for each of few players.
-  Subject subject(std::span<const double> shown, const Lifted& hidden, std::span<const int> player_of,
-                  int players) const;
-  /// The same for a baseline that is not lifted yet.
+  /// A field on the engine's grid and its baseline.
+  struct Pair {
+    std::span<const double> shown;
+    const Lifted* hidden;
+  };
+  /// Of several fields with the same players; each point's player. Cost for each: about half a coalition, and half a
+  /// coalition for each of few players, a third where many fields share them.
+  std::vector<Subject> subjects(std::span<const Pair> fields, std::span<const int> player_of, int players) const;
+  /// Of one field, whose baseline is not lifted yet.
   Subject subject(std::span<const double> shown, std::span<const double> hidden, std::span<const int> player_of,
                   int players) const {
-    return subject(shown, lifted(hidden), player_of, players);
+    const Lifted baseline = lifted(hidden);
+    const Pair pair{shown, &baseline};
+    return std::move(subjects({&pair, 1}, player_of, players).front());
   }
 
   /// The last block and the projection at a query, times the query's weight.
@@ -119,9 +125,15 @@ class FnoEngine {
   /// each query.
   Heads heads(const Readout& readout) const;
 
-  /// values[i] = v(S) of coalition first + i. On the calling thread, in batches that fit the caches.
-  void values(const Subject& subject, const Heads& heads, const Coalitions& coalitions, std::size_t first,
+  /// values[i] = v(S) of coalition first + i. On the calling thread, in batches that fit the caches. Of all coalitions
+  /// each subject has as many, those of the first one first. Throws InvalidArgument unless their number is a multiple
+  /// of that of the subjects.
+  void values(std::span<const Subject> subjects, const Heads& heads, const Coalitions& coalitions, std::size_t first,
               std::span<double> values) const;
+  void values(const Subject& subject, const Heads& heads, const Coalitions& coalitions, std::size_t first,
+              std::span<double> values) const {
+    this->values(std::span(&subject, 1), heads, coalitions, first, values);
+  }
 
   /// How many coalitions are computed together.
   std::size_t batch() const { return static_cast<std::size_t>(batch_); }
@@ -183,12 +195,19 @@ class FnoEngine {
   /// tile's rows.
   void lift(std::span<const double> field, Tables& tables, std::int64_t begin,
             const std::function<void(std::int64_t first, std::int64_t rows)>& beside = {}) const;
-  void tabulate_players(Subject& subject, int players) const;
+  /// Whose coalitions are asked for.
+  struct Asked {
+    std::span<const Subject> subjects;
+    const Coalitions& coalitions;
+    std::size_t each;  ///< so many of the coalitions belong to one subject
+
+    const Subject& of(std::size_t row) const { return subjects[row / each]; }
+  };
+  void tabulate_players(std::span<Subject> subjects, std::span<const Pair> fields, int players) const;
   /// Adds the coefficients of a field's states, looked up by place.
   void transform(Workspace& work, const AlignedFloats& states, std::int64_t field) const;
   /// The first block's mixed coefficients of a batch of coalitions.
-  void mix_first(Workspace& work, const Subject& subject, const Coalitions& coalitions, std::size_t first,
-                 std::int64_t count) const;
+  void mix_first(Workspace& work, const Asked& asked, std::size_t first, std::int64_t count) const;
   /// From row to row of coefficients. Not a power of two: rows would meet in the same few sets of the caches.
   std::int64_t row_stride() const { return batch_ * width_ + kernels::channel_block; }
   float* row(AlignedFloats& coefficients, std::int64_t row, std::int64_t field) const {

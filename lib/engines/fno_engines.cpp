@@ -11,25 +11,34 @@ namespace {
 class FnoCoalitionEngine final : public CoalitionEngine {
  public:
   FnoCoalitionEngine(std::shared_ptr<const FnoEngineAndSlopes> engine, std::shared_ptr<const FnoEngine::Heads> heads,
-                     FnoEngine::Subject subject)
-      : engine_(std::move(engine)), heads_(std::move(heads)), subject_(std::move(subject)) {}
+                     std::vector<FnoEngine::Subject> subjects)
+      : engine_(std::move(engine)), heads_(std::move(heads)), subjects_(std::move(subjects)) {}
 
   void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
-    engine_->engine().values(subject_, *heads_, coalitions, first, values);
+    engine_->engine().values(subjects_, *heads_, coalitions, first, values);
   }
   bool has_slopes() const override { return true; }
   void slopes(std::span<const double> weights, std::span<double> slopes) const override {
-    engine_->slopes().of_input(subject_, *heads_, weights, slopes);
+    for_each(weights, slopes, &FnoSlopes::of_input);
   }
   void mean_field_slopes(std::span<const double> weights, std::span<double> slopes) const override {
-    engine_->slopes().of_mean_field(subject_, *heads_, weights, slopes);
+    for_each(weights, slopes, &FnoSlopes::of_mean_field);
   }
   std::size_t batch() const override { return engine_->engine().batch(); }
 
  private:
+  using Pass = void (FnoSlopes::*)(const FnoEngine::Subject&, const FnoEngine::Heads&, std::span<const double>,
+                                   std::span<double>) const;
+
+  void for_each(std::span<const double> weights, std::span<double> slopes, Pass pass) const {
+    const std::size_t each = weights.size() / subjects_.size();
+    for (std::size_t i = 0; i < subjects_.size(); ++i)
+      (engine_->slopes().*pass)(subjects_[i], *heads_, weights.subspan(i * each, each), slopes.subspan(i * each, each));
+  }
+
   std::shared_ptr<const FnoEngineAndSlopes> engine_;
   std::shared_ptr<const FnoEngine::Heads> heads_;
-  FnoEngine::Subject subject_;
+  std::vector<FnoEngine::Subject> subjects_;
 };
 
 }  // namespace
@@ -59,14 +68,20 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
     heads = grid.heads;
     baseline = grid.baseline;
   }
-  if (!baseline || baseline->field != hidden.values) {
+  std::vector<FnoEngine::Lifted> own;  // baselines of the inputs, where these have not all the same
+  own.reserve(static_cast<std::size_t>(hidden.batch));
+  if (hidden.batch > 1) {
+    for (std::int64_t i = 0; i < hidden.batch; ++i) own.push_back(engine->engine().lifted(hidden.field(i)));
+  } else if (!baseline || baseline->field != hidden.values) {
     baseline = std::make_shared<const FnoEngine::Lifted>(engine->engine().lifted(hidden.values));
     const std::lock_guard lock(mutex_);
     grids_[shown.domain.shape()].baseline = baseline;
   }
-  FnoEngine::Subject subject =
-      engine->engine().subject(shown.values, *baseline, partition.player_of, partition.players);
-  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(heads), std::move(subject));
+  std::vector<FnoEngine::Pair> fields;
+  for (std::int64_t i = 0; i < shown.batch; ++i)
+    fields.push_back({shown.field(i), own.empty() ? baseline.get() : &own[static_cast<std::size_t>(i)]});
+  auto subjects = engine->engine().subjects(fields, partition.player_of, partition.players);
+  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(heads), std::move(subjects));
 }
 
 }  // namespace opshap::engines

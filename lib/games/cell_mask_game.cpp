@@ -24,19 +24,35 @@ void SparseRows::append(std::vector<std::pair<int, double>>& entries, double div
   first_.push_back(columns_.size());
 }
 
+namespace {
+
+/// Throws as the constructor of MaskedOperator.
+void require_game(std::string_view who, const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
+                  const Readout& readout) {
+  require(input.batch == 1 && baseline.batch == 1, who, ": batch=", input.batch, " and ", baseline.batch,
+          " (a game explains one input against one baseline). Take one sample of each.");
+  require(input.domain == baseline.domain && input.channels == baseline.channels, who,
+          ": baseline (its domain or channels are not those of the input). Give a baseline of the input's shape.");
+  require(input.domain.dimension() == op.dimension() && input.channels == op.input_channels(), who,
+          ": channels=", input.channels, ", axes=", input.domain.dimension(), " (", op.describe(), " takes ",
+          op.input_channels(), " channels on ", op.dimension(), " axes). Give a field it takes.");
+  require_readout(op, input.domain, readout);
+  require_finite(input, std::string(who).append(": input").c_str());
+  require_finite(baseline, std::string(who).append(": baseline").c_str());
+}
+
+void require_players(std::string_view who, const Partition& partition, const Domain& domain) {
+  require(static_cast<std::int64_t>(partition.player_of.size()) == domain.points(), who,
+          ": partition=", partition.player_of.size(), " points (the domain has ", domain.points(),
+          "). Make the partition from the domain of the input.");
+}
+
+}  // namespace
+
 MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline,
                                Readout readout)
     : operator_(op), input_(std::move(input)), baseline_(std::move(baseline)), readout_(std::move(readout)) {
-  require(input_.batch == 1 && baseline_.batch == 1, who, ": batch=", input_.batch, " and ", baseline_.batch,
-          " (a game explains one input against one baseline). Take one sample of each.");
-  require(input_.domain == baseline_.domain && input_.channels == baseline_.channels, who,
-          ": baseline (its domain or channels are not those of the input). Give a baseline of the input's shape.");
-  require(input_.domain.dimension() == op.dimension() && input_.channels == op.input_channels(), who,
-          ": channels=", input_.channels, ", axes=", input_.domain.dimension(), " (", op.describe(), " takes ",
-          op.input_channels(), " channels on ", op.dimension(), " axes). Give a field it takes.");
-  require_readout(op, input_.domain, readout_);
-  require_finite(input_, std::string(who).append(": input").c_str());
-  require_finite(baseline_, std::string(who).append(": baseline").c_str());
+  require_game(who, op, input_, baseline_, readout_);
 }
 
 template <typename Work>
@@ -104,6 +120,26 @@ void MaskedOperator::mean_field_slopes(std::size_t count, const Weigh& weigh, co
 
 namespace {
 
+/// Puts the input in place of the baseline at the points of a coalition's players.
+void show(const Partition& partition, std::span<const std::uint64_t> coalition, const FieldBatch& input,
+          std::span<double> field) {
+  const std::size_t points = partition.player_of.size();
+  for (std::size_t point = 0; point < points; ++point)
+    if (contains(coalition, partition.player_of[point]))
+      for (std::size_t at = point; at < field.size(); at += points) field[at] = input.values[at];
+}
+
+/// Of all coalitions, on all threads.
+std::vector<double> values_by(const CoalitionEngine& engine, const Coalitions& coalitions) {
+  std::vector<double> values(coalitions.size());
+  const std::size_t size = engine.batch();
+  parallel_for((values.size() + size - 1) / size, [&](std::size_t chunk) {
+    const std::size_t first = chunk * size;
+    engine.values(coalitions, first, std::span(values).subspan(first, std::min(size, values.size() - first)));
+  });
+  return values;
+}
+
 /// Fields of weights that an engine is asked for in one call, if there are enough for all threads.
 constexpr std::size_t fields_that_share_work = 4;
 
@@ -117,7 +153,7 @@ class CellMaskGame final : public Game {
   std::string path() const override { return operator_.coalition_path(readout_); }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
-    if (engine() != nullptr) return engine_values(coalitions);
+    if (engine() != nullptr) return values_by(*engine(), coalitions);
     return masked_.values(coalitions.size(), mask_of(coalitions));
   }
 
@@ -148,17 +184,6 @@ class CellMaskGame final : public Game {
     OfOperator of_operator_;
     std::int64_t pass_cost_;
   };
-
-  std::vector<double> engine_values(const Coalitions& coalitions) const {
-    std::vector<double> values(coalitions.size());
-    const CoalitionEngine& engine = *this->engine();
-    const std::size_t size = engine.batch();
-    parallel_for((values.size() + size - 1) / size, [&](std::size_t chunk) {
-      const std::size_t first = chunk * size;
-      engine.values(coalitions, first, std::span(values).subspan(first, std::min(size, values.size() - first)));
-    });
-    return values;
-  }
 
   /// Null where the operator has none. Made by the first question that needs it: an asker who knows v(∅) and v(N) has
   /// none, and another one may do something else meanwhile.
@@ -225,10 +250,67 @@ class CellMaskGame final : public Game {
 std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario) {
   MaskedOperator masked("cell_mask_game", op, std::move(scenario.input), std::move(scenario.baseline),
                         scenario.readout);
-  require(static_cast<std::int64_t>(scenario.partition.player_of.size()) == masked.domain().points(),
-          "cell_mask_game: partition=", scenario.partition.player_of.size(), " points (the domain has ",
-          masked.domain().points(), "). Make the partition from the domain of the input.");
+  require_players("cell_mask_game", scenario.partition, masked.domain());
   return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(scenario.partition), scenario.readout);
+}
+
+std::unique_ptr<CoalitionEngine> engine_together(const Operator& op, std::span<const Scenario> scenarios) {
+  constexpr const char* who = "games";
+  if (scenarios.empty()) return nullptr;
+  const Scenario& first = scenarios.front();
+  FieldBatch shown = FieldBatch::zeros(first.input.domain, 0, first.input.channels), hidden = shown;
+  bool one_baseline = true;
+  for (const Scenario& scenario : scenarios) {
+    require_game(who, op, scenario.input, scenario.baseline, scenario.readout);
+    require_players(who, scenario.partition, scenario.input.domain);
+    require(scenario.input.domain == first.input.domain && scenario.readout == first.readout &&
+                scenario.partition.player_of == first.partition.player_of,
+            who, ": scenario ", shown.batch,
+            " (differs from the first one in domain, players or readout). Ask it alone.");
+    shown.append(scenario.input);
+    hidden.append(scenario.baseline);
+    one_baseline = one_baseline && scenario.baseline.values == first.baseline.values;
+  }
+  return op.coalition_engine(shown, one_baseline ? first.baseline : hidden, first.partition, first.readout);
+}
+
+std::vector<double> values_together(const Operator& op, std::span<const Scenario> scenarios,
+                                    const Coalitions& coalitions) {
+  if (scenarios.empty()) return {};
+  const int players = scenarios.front().partition.players;
+  require(coalitions.size() % scenarios.size() == 0, "games: coalitions=", coalitions.size(), " (for ",
+          scenarios.size(), " games; each has as many). Give a multiple.");
+  require(coalitions.players() == players, "games: players=", coalitions.players(), " (the games have ", players,
+          "). Give coalitions of their players.");
+  if (const auto engine = engine_together(op, scenarios)) return values_by(*engine, coalitions);
+  const std::size_t each = coalitions.size() / scenarios.size(), all = coalitions.size();
+  std::vector<double> values;
+  values.reserve(all);
+  const Scenario& first = scenarios.front();
+  if (op.coalition_engine(first.input, first.baseline, first.partition, first.readout) != nullptr) {
+    for (std::size_t game = 0; game < scenarios.size(); ++game) {
+      Coalitions own(players);
+      own.reserve(each);
+      for (std::size_t row = game * each; row < (game + 1) * each; ++row) own.append(coalitions.row(row));
+      const std::vector<double> found = cell_mask_game(op, scenarios[game])->values(own);
+      values.insert(values.end(), found.begin(), found.end());
+    }
+    return values;
+  }
+  const auto size = static_cast<std::size_t>(std::max<std::int64_t>(1, op.preferred_batch(first.input.domain)));
+  FieldBatch fields = FieldBatch::zeros(first.input.domain, 0, first.input.channels);
+  for (std::size_t begin = 0; begin < all; begin += size) {
+    fields.batch = 0;
+    fields.values.clear();
+    for (std::size_t row = begin; row < std::min(all, begin + size); ++row) {
+      const Scenario& of = scenarios[row / each];
+      fields.append(of.baseline);
+      show(of.partition, coalitions.row(row), of.input, fields.field(fields.batch - 1));
+    }
+    const std::vector<double> found = op.values_at(fields, first.readout);
+    values.insert(values.end(), found.begin(), found.end());
+  }
+  return values;
 }
 
 }  // namespace opshap::games

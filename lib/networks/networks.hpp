@@ -98,11 +98,12 @@ class Networks {
   virtual void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& explainer,
                                NetworkSpaces spaces) const = 0;
   virtual TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
-                                         const std::filesystem::path& folder) const = 0;
+                                         const std::filesystem::path& folder,
+                                         const std::string& device = "cpu") const = 0;
   virtual TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone,
                                           const data::Dataset& data, std::uint64_t seed,
-                                          const std::filesystem::path& folder,
-                                          const std::vector<int>& snapshots = {}) const = 0;
+                                          const std::filesystem::path& folder, const std::vector<int>& snapshots = {},
+                                          const std::string& device = "cpu") const = 0;
   /// training::training_identity() of an explainer.
   virtual std::string training_identity(const ExplainerRecipe& recipe, const Operator& backbone,
                                         const data::Dataset& data, std::uint64_t seed) const = 0;

@@ -41,8 +41,9 @@ struct NetworkSpaces {
   std::optional<std::array<double, 4>> box = {};
 };
 
-/// What a network computes with; fields are double on the outside.
-enum class Precision { float32, float64 };
+/// What a network computes with; fields are double on the outside. With the last three the kernels of a GPU multiply
+/// coalitions' states by tensor cores (devices::Arithmetic); all else is in float32.
+enum class Precision { float32, float64, tf32x3, tf32, bf16 };
 
 /// How a backbone is trained: AdamW, cosine schedule, MSE, early stopping on the validation MSE, best checkpoint kept
 /// (paper, section Training).

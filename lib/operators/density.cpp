@@ -131,10 +131,9 @@ class DensityNetwork final : public Network {
 
   /// The volumes of these points.
   Tensor volumes(const Tensor& points, const Domain& domain) const {
-    const Tensor of = points.contiguous().to(torch::kCPU);
-    std::vector<double> found;
-    for (std::int64_t i = 0; i < of.numel(); ++i) found.push_back(domain.volume(of.data_ptr<std::int64_t>()[i]));
-    return torch::tensor(found, torch::kFloat64).view(of.sizes()).to(options());
+    std::vector<double> all;
+    for (std::int64_t point = 0; point < domain.points(); ++point) all.push_back(domain.volume(point));
+    return torch::tensor(all, torch::kFloat64).to(options()).index_select(0, points.flatten()).view(points.sizes());
   }
 
   /// The field's channels, then those of the places of points, then those of the place of the query.

@@ -277,7 +277,8 @@ class Fno final : public Network {
     return finish(basis->inverse_at(mixed, place), x.select(0, place), probability.select(0, place));
   }
 
-  EngineChoice engines() const override {
+  EngineChoice engines(const EngineRequest& request) const override {
+    if (request.arithmetic) return kernel_engines(*request.arithmetic);
     if (config_.knows_volumes())
       return {.engines = nullptr, .why_not = "the engines' Fourier sums count every point as much"};
     std::string beyond = config_.options.beyond_kernels();
@@ -297,6 +298,18 @@ class Fno final : public Network {
   }
 
  private:
+  EngineChoice kernel_engines(devices::Arithmetic arithmetic) const {
+    const bool plain =
+        !config_.knows_volumes() && config_.options == FnoOptions{} &&
+        devices::has_kernel(config_.hidden_channels,
+                            static_cast<int>(layers_.front().block.pointwise.mlp.bias0.size(0)), config_.n_layers, 1);
+    require(plain, "operator: --precision=", devices::name_of(arithmetic),
+            " (the kernel has the default options, up to 64 "
+            "channels and up to ",
+            devices::FnoArguments::most_layers + 1, " layers; this is ", describe(), "). Give --precision float32.");
+    return {.engines = std::make_unique<FnoCoalitions>(config_, options(), parameters(), arithmetic), .why_not = {}};
+  }
+
   engines::FnoWeights engine_weights() const {
     engines::FnoWeights weights{.modes = config_.n_modes,
                                 .width = config_.hidden_channels,

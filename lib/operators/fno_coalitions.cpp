@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "devices/cuda.hpp"
 #include "engines/axis_basis.hpp"
 #include "operators/spectral_convolution.hpp"
 
@@ -46,9 +47,12 @@ class OneThread {
 }  // namespace
 
 void memory_batches(const char* who, std::int64_t total, std::atomic<std::int64_t>& size,
-                    const std::function<void(std::int64_t first, std::int64_t count)>& compute) {
-  for (std::int64_t first = 0; first < total;) {
-    const std::int64_t count = std::min(size.load(), total - first);
+                    const std::function<void(std::int64_t first, std::int64_t count)>& compute, std::int64_t begin,
+                    std::int64_t group) {
+  for (std::int64_t first = begin; first < begin + total;) {
+    std::int64_t count = std::min(size.load(), begin + total - first);
+    const std::int64_t left = group - first % group;
+    count = left < group || count < group ? std::min(count, left) : count - count % group;
     try {
       compute(first, count);
       first += count;
@@ -110,32 +114,56 @@ struct Head {
 
 using Heads = std::vector<Head>;
 
-/// One input and its baseline: what each point makes of them, shown and hidden, [axis 0, axis 1, 1, C].
+/// Inputs and their baselines: what each point makes of them, shown and hidden, [axis 0, axis 1, inputs, C]. There may
+/// be one baseline for all inputs.
 struct Lifted {
   struct Pair {
     Tensor shown, hidden;
 
-    /// One of the two for each point and coalition, by masks [axis 0, axis 1, B, 1].
-    Tensor by(const Tensor& masks) const { return torch::where(masks, shown, hidden); }
+    /// One of the two for each point and coalition, by masks [.., rows, 1]. Each input has as many rows.
+    Tensor by(const Tensor& masks) const {
+      const std::int64_t inputs = shown.size(-2);
+      if (inputs == 1) return torch::where(masks, shown, hidden);
+      std::vector<std::int64_t> shape = masks.sizes().vec();
+      shape.insert(shape.end() - 2, inputs);
+      shape[shape.size() - 2] /= inputs;
+      return torch::where(masks.reshape(shape), shown.unsqueeze(-2), hidden.unsqueeze(-2)).flatten(-3, -2);
+    }
+    /// Those of some inputs.
+    Pair of(std::int64_t first, std::int64_t count) const {
+      return {shown.narrow(-2, first, count), hidden.size(-2) == 1 ? hidden : hidden.narrow(-2, first, count)};
+    }
   };
   Pair states, skips, gates;  ///< after the lifting; what the first block's skip and gate make of them
+
+  std::int64_t inputs() const { return states.shown.size(2); }
+  Lifted of(std::int64_t first, std::int64_t count) const {
+    return {states.of(first, count), skips.of(first, count), gates.of(first, count)};
+  }
 };
 
 /// Who owns which point.
 struct Players {
   std::int64_t count = 0;
-  Tensor owner;        ///< [points]
-  Tensor word, shift;  ///< [players]: where the player's bit is in a coalition's row
-  Tensor table;  ///< [2·frequencies, players, C]: what each of them adds to the first block's coefficients; undefined
-                 ///< where it does not pay
-
-  /// Rows of coalitions [B, words] as booleans [B, players].
-  Tensor members(const Tensor& words) const {
-    return torch::bitwise_right_shift(words.index_select(1, word), shift).bitwise_and(1).to(torch::kBool);
-  }
+  Tensor owner;  ///< [points]
+  Tensor table;  ///< [inputs, players, 2·frequencies·C]: what each of them adds to the first block's coefficients;
+                 ///< undefined where it does not pay
 };
 
 }  // namespace
+
+Tensor member_rows(const Tensor& words, std::int64_t players) {
+  const Tensor numbers = torch::arange(players, words.options());
+  return torch::bitwise_right_shift(words.index_select(1, torch::floor_divide(numbers, 64)), numbers.remainder(64))
+      .bitwise_and(1)
+      .to(torch::kBool);
+}
+
+Tensor words_of(const Coalitions& coalitions, std::size_t first, std::int64_t count, const torch::Device& device) {
+  auto* rows = const_cast<std::uint64_t*>(coalitions.row(first).data());  // they lie one after the other
+  return torch::from_blob(rows, {count, static_cast<std::int64_t>(coalitions.words_per_row())}, torch::kInt64)
+      .to(device, /*non_blocking=*/false, /*copy=*/true);
+}
 
 struct FnoCoalitions::Weights {
   struct Block {
@@ -153,7 +181,8 @@ struct FnoCoalitions::Weights {
     std::map<std::string, Tensor> known;
     for (const Parameter& parameter : parameters) {
       known[parameter.name] = parameter.value.detach();
-      require<DataError>(torch::isfinite(parameter.value).all().item<bool>(), "engine: ", parameter.name,
+      require<DataError>(parameter.value.is_meta() || torch::isfinite(parameter.value).all().item<bool>(),
+                         "engine: ", parameter.name,
                          " (has numbers that are not finite). Train again or repair the file.");
     }
     const auto linear = [&](const std::string& name) {
@@ -179,11 +208,38 @@ struct FnoCoalitions::Weights {
   }
 };
 
+/// What computes by the kernel, and how.
+class FnoCoalitions::Kernel {
+ public:
+  Kernel(const torch::Device& device, devices::Arithmetic arithmetic, long long shared_floats)
+      : arithmetic_(arithmetic), shared_floats_(shared_floats) {
+    if (!device.is_cuda()) return;
+    gpu_.emplace(device.has_index() ? device.index() : 0);
+    shared_floats_ = gpu_->shared_floats();
+  }
+
+  long long shared_floats() const { return shared_floats_; }
+  std::string path() const { return message("kernel, ", gpu_ ? "" : "emulated, ", devices::name_of(arithmetic_)); }
+  void run(devices::FnoArguments of, const torch::TensorOptions& options) const {
+    if (!gpu_) return devices::emulate_fno(of, arithmetic_);
+    const Tensor workspace = torch::empty({gpu_->blocks() * of.workspace_of_block}, options);
+    of.workspace = workspace.data_ptr<float>();
+    gpu_->start(of, arithmetic_);
+  }
+
+ private:
+  devices::Arithmetic arithmetic_;
+  long long shared_floats_;
+  std::optional<devices::CudaFno> gpu_;
+};
+
 /// The network on one grid: what does not depend on input, query and players.
 class FnoCoalitions::OnGrid {
  public:
-  OnGrid(std::shared_ptr<const Weights> weights, const std::vector<int>& shape, std::int64_t largest_batch)
-      : weights_(std::move(weights)),
+  OnGrid(std::shared_ptr<const Weights> weights, const std::vector<int>& shape, std::int64_t largest_batch,
+         std::shared_ptr<const Kernel> kernel)
+      : kernel_(std::move(kernel)),
+        weights_(std::move(weights)),
         grid_(shape, weights_->config.domain_padding, weights_->config.domain_padding_mode == "symmetric"),
         width_(weights_->config.hidden_channels) {
     const auto& options = weights_->options;
@@ -230,15 +286,15 @@ class FnoCoalitions::OnGrid {
     return heads_;
   }
 
-  /// Fields [points, 1, Cin] in double.
+  /// Fields [points, inputs, Cin] in double.
   Lifted lift(const Tensor& shown, const Tensor& hidden) const {
     const Weights::Block& block = weights_->blocks.front();
-    const auto lifted = [&](const Tensor& field) {
-      const Tensor rows = torch::cat({field.squeeze(1), positions_}, 1);
-      return weights_->lifting1(gelu_in_place(weights_->lifting0(rows)));
+    const auto lifted = [&](const Tensor& fields) {
+      const Tensor places = positions_.unsqueeze(1).expand({points(), fields.size(1), positions_.size(1)});
+      return weights_->lifting1(gelu_in_place(weights_->lifting0(torch::cat({fields, places}, 2).flatten(0, 1))));
     };
     const auto of_points = [&](const Tensor& rows) {
-      return rows.to(options().dtype()).view({shape_[0], shape_[1], 1, width_});
+      return rows.to(options().dtype()).view({shape_[0], shape_[1], -1, width_});
     };
     const Tensor a = lifted(shown), b = lifted(hidden);
     const Tensor skip = block.skip.to(torch::kFloat64), gate = block.gate.to(torch::kFloat64);
@@ -247,55 +303,159 @@ class FnoCoalitions::OnGrid {
             .gates = {of_points(a * gate), of_points(b * gate)}};
   }
 
-  /// `coalitions`: how many are asked for now, which tells whether a table pays.
+  /// `coalitions`: how many are asked for now of each input, which tells whether a table pays.
   Players players(const std::vector<int>& player_of, std::int64_t count, std::int64_t coalitions,
                   const Lifted& lifted) {
-    const torch::Device device = options().device();
-    const Tensor numbers = torch::arange(count, torch::kInt64).to(device);
-    Players players{.count = count,
-                    .owner = torch::tensor(player_of, torch::kInt64).to(device),
-                    .word = torch::floor_divide(numbers, 64),
-                    .shift = numbers.remainder(64)};
-    if (table_pays(count, coalitions)) players.table = table(players, lifted);
+    Players players{.count = count, .owner = torch::tensor(player_of, torch::kInt64).to(options().device())};
+    if (table_pays(count, coalitions, lifted.inputs())) players.table = table(players, lifted);
     return players;
   }
-  bool table_pays(std::int64_t players, std::int64_t coalitions) const {
+  bool table_pays(std::int64_t players, std::int64_t coalitions, std::int64_t inputs) const {
     constexpr std::int64_t largest = 1 << 28;
     const std::int64_t direct = first_block_cost(), from_table = players * rows() * width_;
-    return from_table * static_cast<std::int64_t>(options().dtype().itemsize()) <= largest &&
+    return inputs * from_table * static_cast<std::int64_t>(options().dtype().itemsize()) <= largest &&
            coalitions * (direct - from_table) >= players * direct;
   }
 
-  /// The coefficients of the first block for no player at all, [2·frequencies, 1, C]: what the table adds to.
+  /// The coefficients of the first block for no player at all, [baselines, 1, 2·frequencies·C]: what the table adds to.
   Tensor empty_coefficients(const Lifted& lifted) const {
-    return coefficients(lifted.states.hidden, true).view({rows(), 1, width_});
+    return by_field(coefficients(lifted.states.hidden, true)).unsqueeze(1);
   }
 
-  /// Values [B] of coalitions [B, words].
+  /// Values [rows] of coalitions [rows, words], of which each of some inputs has as many.
   Tensor values(const Tensor& words, const Players& players, const Lifted& lifted, const Tensor& empty,
                 const Heads& heads) const {
     const std::int64_t batch = words.size(0), last = static_cast<std::int64_t>(weights_->blocks.size()) - 1;
-    const Tensor members = players.members(words);
+    const Tensor members = member_rows(words, players.count);
     const Tensor masks = masks_of(members, players);
-    Tensor spectrum =
-        players.table.defined()
-            ? torch::baddbmm(empty, members.to(options().dtype()).expand({rows(), batch, players.count}), players.table)
-                  .view({basis_->frequencies(), 2, batch, width_})
-            : coefficients(lifted.states.by(masks), true);
+    Tensor spectrum;
+    if (players.table.defined()) {
+      const Tensor ones = members.to(options().dtype());
+      spectrum = lifted.inputs() == 1
+                     ? torch::baddbmm(by_row(empty), ones.expand({rows(), batch, players.count}), by_row(players.table))
+                     : by_row(torch::baddbmm(empty, ones.view({lifted.inputs(), -1, players.count}), players.table));
+      spectrum = spectrum.contiguous().view({basis_->frequencies(), 2, batch, width_});
+    } else {
+      spectrum = coefficients(lifted.states.by(masks), true);
+    }
     const auto sum = [&](const auto& state) {
       Tensor values = heads.front()(spectrum, state(heads.front()));
       for (std::size_t i = 1; i < heads.size(); ++i) values.add_(heads[i](spectrum, state(heads[i])));
       return values;
     };
     if (last == 0)
-      return sum([&](const Head& head) { return at_query(lifted.states.by(at_query(masks, head)), head); });
+      return sum([&](const Head& head) {
+        const Lifted::Pair here{at_query(lifted.states.shown, head), at_query(lifted.states.hidden, head)};
+        return here.by(at_query(masks, head));
+      });
     Tensor x = first_block(spectrum, masks, lifted);
     for (std::int64_t index = 1; index < last; ++index) x = block(x, static_cast<std::size_t>(index));
     spectrum = basis_->transform(x);
     return sum([&](const Head& head) { return x.select(0, head.place); });
   }
 
+  /// Whether the kernel covers a readout of so many queries.
+  bool in_kernel(std::size_t heads) const {
+    return kernel_ != nullptr &&
+           devices::has_kernel(static_cast<int>(width_), static_cast<int>(hidden()),
+                               static_cast<int>(weights_->blocks.size()), static_cast<int>(heads));
+  }
+  /// Values [rows] of coalitions [rows, words] by it. `before`: how many coalitions come before these; each input has
+  /// `each` of them.
+  Tensor kernel_values(const Tensor& words, const Players& players, const Lifted& lifted, const Heads& heads,
+                       std::int64_t each, std::int64_t before) {
+    std::vector<Tensor> kept;  // until the kernel has run, or its memory is given to another in the same stream
+    const auto numbers = [&](const Tensor& of) { return kept.emplace_back(of.contiguous()).data_ptr<float>(); };
+    const auto table = [&](const Lifted::Pair& pair) {
+      return devices::FnoTable{.shown = numbers(in_eights(pair.shown, {3})),
+                               .hidden = numbers(in_eights(pair.hidden, {3}))};
+    };
+    devices::FnoArguments of = kernel_arguments();
+    of.count = words.size(0);
+    of.each = each;
+    of.before = before;
+    of.words = static_cast<int>(words.size(1));
+    of.inputs = static_cast<int>(lifted.inputs());
+    of.baselines = static_cast<int>(lifted.states.hidden.size(2));
+    of.heads = static_cast<int>(heads.size());
+    of.coalitions = reinterpret_cast<const long long*>(kept.emplace_back(words.contiguous()).data_ptr<std::int64_t>());
+    of.owner = kept.emplace_back(players.owner.to(torch::kInt32).contiguous()).data_ptr<int>();
+    of.states = table(lifted.states);
+    of.skips = table(lifted.skips);
+    of.gates = table(lifted.gates);
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const Head& head = heads[i];
+      const std::int64_t columns = grid_.padded(1);
+      of.head[i] = {.line = static_cast<int>(head.place / columns),
+                    .place = static_cast<int>(head.place % columns),
+                    .point = static_cast<int>(head.query.point),
+                    .first = numbers(in_eights(head.first.view({rows(), width_, -1}), {1, 2})),
+                    .first_here = numbers(in_eights(head.first_here, {0, 1})),
+                    .first_bias = numbers(in_eights(head.first_bias, {0})),
+                    .second = numbers(in_eights(head.second, {0, 1})),
+                    .second_here = numbers(in_eights(head.second_here, {0, 1})),
+                    .second_bias = numbers(in_eights(head.second_bias, {0})),
+                    .third = numbers(in_eights(head.third, {0})),
+                    .bias = numbers(head.bias)};
+      of.wide = static_cast<int>(up_to_eights(head.third.size(0)));
+    }
+    devices::place_arrays(of, kernel_->shared_floats());
+    const Tensor values = torch::empty({words.size(0)}, options());
+    of.values = values.data_ptr<float>();
+    kernel_->run(of, options());
+    return values;
+  }
+
  private:
+  static std::int64_t up_to_eights(std::int64_t size) { return (size + 7) / 8 * 8; }
+  /// With zeros at the end of these axes, up to a multiple of eight.
+  static Tensor in_eights(const Tensor& of, const std::vector<std::int64_t>& axes) {
+    std::vector<std::int64_t> ends(static_cast<std::size_t>(2 * of.dim()), 0);
+    for (const std::int64_t axis : axes)
+      ends[static_cast<std::size_t>(2 * (of.dim() - 1 - axis) + 1)] = up_to_eights(of.size(axis)) - of.size(axis);
+    return torch::constant_pad_nd(of, ends);
+  }
+  std::int64_t hidden() const { return weights_->blocks.front().mlp0.weight.size(1); }
+
+  /// What does not depend on the question. Made once; its tensors stay here.
+  const devices::FnoArguments& kernel_arguments() {
+    if (arguments_) return *arguments_;
+    const auto numbers = [&](const Tensor& of) {
+      return kernel_tensors_.emplace_back(of.contiguous()).data_ptr<float>();
+    };
+    devices::FnoArguments of = {};
+    of.width = static_cast<int>(up_to_eights(width_));
+    of.hidden = static_cast<int>(up_to_eights(hidden()));
+    of.layers = static_cast<int>(weights_->blocks.size());
+    of.lines = static_cast<int>(grid_.padded(0));
+    of.line_points = static_cast<int>(grid_.padded(1));
+    of.first_line = static_cast<int>(grid_.before(0));
+    of.first_point = static_cast<int>(grid_.before(1));
+    of.field_lines = static_cast<int>(shape_[0]);
+    of.field_line_points = static_cast<int>(shape_[1]);
+    of.columns = static_cast<int>(basis_->columns());
+    of.rows = static_cast<int>(basis_->rows());
+    of.constant = static_cast<int>(basis_->constant());
+    of.analysis = numbers(basis_->analysis());
+    of.synthesis = numbers(basis_->synthesis());
+    if (basis_->first_analysis().defined()) {
+      of.first_analysis = numbers(basis_->first_analysis());
+      of.first_synthesis = numbers(basis_->first_synthesis());
+    }
+    for (std::size_t i = 0; i + 1 < weights_->blocks.size(); ++i) {
+      const Weights::Block& block = weights_->blocks[i];
+      of.layer[i] = {.mixing = numbers(in_eights(mixing_[i].view({basis_->frequencies(), width_, 2, width_}), {1, 3})),
+                     .spectral_bias = numbers(in_eights(block.spectral_bias, {0})),
+                     .skip = numbers(in_eights(block.skip, {0, 1})),
+                     .gate = numbers(in_eights(block.gate, {0})),
+                     .mlp0 = numbers(in_eights(block.mlp0.weight, {0, 1})),
+                     .mlp0_bias = numbers(in_eights(block.mlp0.bias, {0})),
+                     .mlp1 = numbers(in_eights(block.mlp1.weight, {0, 1})),
+                     .mlp1_bias = numbers(in_eights(block.mlp1.bias, {0}))};
+    }
+    return arguments_.emplace(of);
+  }
+
   std::int64_t rows() const { return 2 * basis_->frequencies(); }
 
   /// [axis 0, axis 1, B, 1] from members [B, players].
@@ -323,16 +483,27 @@ class FnoCoalitions::OnGrid {
     return result;
   }
 
-  /// What each player adds to the first block's coefficients, [2·frequencies, players, C].
+  /// Coefficients [frequencies, 2, B, C] as [B, 2·frequencies·C].
+  Tensor by_field(const Tensor& coefficients) const {
+    return coefficients.reshape({rows(), -1, width_}).transpose(0, 1).flatten(1, 2);
+  }
+  /// And back, from [.., .., 2·frequencies·C] to [2·frequencies, B, C].
+  Tensor by_row(const Tensor& fields) const { return fields.view({-1, rows(), width_}).transpose(0, 1); }
+
+  /// What each player adds to the first block's coefficients, [inputs, players, 2·frequencies·C].
   Tensor table(const Players& players, const Lifted& lifted) {
-    const Tensor gain = lifted.states.shown - lifted.states.hidden;
-    Tensor table = torch::empty({rows(), players.count, width_}, options());
+    const std::int64_t inputs = lifted.inputs(), all = inputs * players.count;
+    const Lifted::Pair gain{lifted.states.shown - lifted.states.hidden, torch::zeros({1, width_}, options())};
+    Tensor table = torch::empty({all, rows() * width_}, options());
     const Tensor alone = torch::eye(players.count, options().dtype(torch::kBool));
-    memory_batches("engine", players.count, batch_, [&](std::int64_t first, std::int64_t count) {
-      const Tensor states = gain * masks_of(alone.narrow(0, first, count), players);
-      table.narrow(1, first, count).copy_(coefficients(states, false).view({rows(), count, width_}));
-    });
-    return table;
+    const auto compute = [&](std::int64_t first, std::int64_t count) {
+      const std::int64_t some = std::max<std::int64_t>(1, count / players.count), player = first % players.count;
+      const Tensor rows = alone.narrow(0, player, count / some).repeat({some, 1});
+      const Tensor states = gain.of(first / players.count, some).by(masks_of(rows, players));
+      table.narrow(0, first, count).copy_(by_field(coefficients(states, false)));
+    };
+    memory_batches("engine", all, batch_, compute, 0, players.count);
+    return table.view({inputs, players.count, -1});
   }
 
   /// The part of x [padded points, B, C] that is not padding, [axis 0, axis 1, B, C].
@@ -396,6 +567,9 @@ class FnoCoalitions::OnGrid {
     return x.select(0, head.query.point / shape_[1]).select(0, head.query.point % shape_[1]);
   }
 
+  std::shared_ptr<const Kernel> kernel_;
+  std::optional<devices::FnoArguments> arguments_;  ///< made in somebody's turn
+  std::vector<Tensor> kernel_tensors_;              ///< that they point into
   std::shared_ptr<const Weights> weights_;
   engines::PaddedGrid grid_;
   std::int64_t width_;
@@ -410,7 +584,7 @@ class FnoCoalitions::OnGrid {
   std::shared_ptr<const Heads> heads_;
 };
 
-class FnoCoalitions::Engine final : public CoalitionEngine {
+class FnoCoalitions::Engine final : public DeviceEngine {
  public:
   Engine(std::shared_ptr<OnGrid> grid, std::shared_ptr<const Heads> heads, Lifted lifted, Partition partition)
       : grid_(std::move(grid)),
@@ -421,25 +595,35 @@ class FnoCoalitions::Engine final : public CoalitionEngine {
 
   void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
     if (values.empty()) return;
-    const torch::NoGradGuard no_grad;
     const auto count = static_cast<std::int64_t>(values.size());
-    Tensor found;
-    {
-      const std::lock_guard turn(grid_->turn());
-      // The rows of a batch lie one after the other.
-      auto* rows = const_cast<std::uint64_t*>(coalitions.row(first).data());
-      const Tensor words =
-          torch::from_blob(rows, {count, static_cast<std::int64_t>(coalitions.words_per_row())}, torch::kInt64)
-              .to(grid_->options().device());
-      prepare_players(count);
-      found = torch::empty({count}, grid_->options());
-      memory_batches("engine", count, grid_->batch(), [&](std::int64_t start, std::int64_t size) {
-        found.narrow(0, start, size)
-            .copy_(grid_->values(words.narrow(0, start, size), players_, lifted_, empty_, *heads_));
-      });
-    }
-    const Tensor numbers = found.to(torch::kCPU, torch::kFloat64);
+    const Tensor numbers = values_there(coalitions, first, count).to(torch::kCPU, torch::kFloat64);
     std::copy_n(numbers.data_ptr<double>(), count, values.begin());
+  }
+
+  Tensor values_there(const Coalitions& coalitions, std::size_t first, std::int64_t count) const override {
+    const torch::NoGradGuard no_grad;
+    const auto all = static_cast<std::int64_t>(coalitions.size()), inputs = lifted_.inputs();
+    require(all % inputs == 0, "engine: coalitions=", all, " (of ", inputs,
+            " inputs; each has as many). Give a multiple.");
+    const std::int64_t each = all / inputs, begin = static_cast<std::int64_t>(first);
+    const std::lock_guard turn(grid_->turn());
+    const Tensor words = words_of(coalitions, first, count, grid_->options().device());
+    if (grid_->in_kernel(heads_->size())) {
+      prepare_players(0);
+      return grid_->kernel_values(words, players_, lifted_, *heads_, each, begin);
+    }
+    prepare_players(std::min(count, each));
+    const Tensor found = torch::empty({count}, grid_->options());
+    const auto compute = [&](std::int64_t start, std::int64_t size) {
+      const std::int64_t input = start / each, some = std::max<std::int64_t>(1, size / each);
+      Players players = players_;
+      if (players.table.defined()) players.table = players.table.narrow(0, input, some);
+      found.narrow(0, start - begin, size)
+          .copy_(grid_->values(words.narrow(0, start - begin, size), players, lifted_.of(input, some),
+                               empty_.size(0) == 1 ? empty_ : empty_.narrow(0, input, some), *heads_));
+    };
+    memory_batches("engine", count, grid_->batch(), compute, begin, each);
+    return found;
   }
 
   /// Several batches of the device, so that it need not wait between them.
@@ -449,7 +633,7 @@ class FnoCoalitions::Engine final : public CoalitionEngine {
   /// With a table from the first call on that is large enough to pay for it.
   void prepare_players(std::int64_t coalitions) const {
     const bool ready = players_.owner.defined();
-    if (ready && (players_.table.defined() || !grid_->table_pays(players_.count, coalitions))) return;
+    if (ready && (players_.table.defined() || !grid_->table_pays(players_.count, coalitions, lifted_.inputs()))) return;
     players_ = grid_->players(partition_.player_of, partition_.players, coalitions, lifted_);
   }
 
@@ -466,9 +650,17 @@ FnoCoalitions::FnoCoalitions(FnoConfig config, const torch::TensorOptions& optio
     : weights_(std::make_shared<const Weights>(std::move(config), options, parameters)),
       largest_batch_(largest_batch) {}
 
+FnoCoalitions::FnoCoalitions(FnoConfig config, const torch::TensorOptions& options,
+                             const std::vector<Parameter>& parameters, devices::Arithmetic arithmetic,
+                             long long shared_floats)
+    : FnoCoalitions(std::move(config), options, parameters) {
+  kernel_ = std::make_shared<const Kernel>(options.device(), arithmetic, shared_floats);
+}
+
 FnoCoalitions::~FnoCoalitions() = default;
 
 std::string FnoCoalitions::path() const {
+  if (kernel_ != nullptr) return kernel_->path();
   const bool single = weights_->options.dtype() == torch::kFloat32;
   return message("engine, LibTorch on ", weights_->options.device().str(), ", ", single ? "float32" : "float64");
 }
@@ -483,11 +675,12 @@ std::unique_ptr<CoalitionEngine> FnoCoalitions::coalition_engine(const FieldBatc
   {
     const std::lock_guard lock(mutex_);
     auto& known = grids_[shown.domain.shape()];
-    if (!known) known = std::make_shared<OnGrid>(weights_, shown.domain.shape(), largest_batch_);
+    if (!known) known = std::make_shared<OnGrid>(weights_, shown.domain.shape(), largest_batch_, kernel_);
     grid = known;
   }
   const auto in_double = weights_->options.dtype(torch::kFloat64);
-  Lifted lifted = grid->lift(to_tensor(shown, 0, 1, in_double), to_tensor(hidden, 0, 1, in_double));
+  Lifted lifted =
+      grid->lift(to_tensor(shown, 0, shown.batch, in_double), to_tensor(hidden, 0, hidden.batch, in_double));
   auto heads = grid->heads(readout);
   return std::make_unique<Engine>(std::move(grid), std::move(heads), std::move(lifted), partition);
 }

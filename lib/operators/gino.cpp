@@ -284,7 +284,8 @@ std::string Gino::describe() const {
 
 std::int64_t Gino::activations(const Domain& /*domain*/) const { return plane().rows(1) * config_.hidden_channels; }
 
-EngineChoice Gino::engines() const {
+EngineChoice Gino::engines(const EngineRequest& request) const {
+  require_no_kernel(request, describe());
   return {.engines = std::make_unique<GinoCoalitions>(config_, options(), parameters()), .why_not = {}};
 }
 
@@ -416,6 +417,7 @@ GinoCoalitions::GinoCoalitions(const GinoConfig& config, const torch::TensorOpti
 std::unique_ptr<CoalitionEngine> GinoCoalitions::coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
                                                                   const Partition& partition,
                                                                   const Readout& readout) const {
+  if (shown.batch > 1) return nullptr;
   require_finite(shown, "gino coalitions");
   require_finite(hidden, "gino coalitions");
   return std::make_unique<GinoEngine>(network_, shown, hidden, partition, readout);

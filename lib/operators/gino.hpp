@@ -70,7 +70,7 @@ class Gino final : public Network {
   int input_channels() const override { return config_.in_channels; }
   int output_channels() const override { return config_.out_channels; }
   std::int64_t activations(const Domain& domain) const override;
-  EngineChoice engines() const override;
+  EngineChoice engines(const EngineRequest& request) const override;
 
   /// Both throw InvalidArgument for a domain with two points in one place or with a point outside of the mesh box.
   torch::Tensor forward(const torch::Tensor& fields, const Domain& domain) const override;

@@ -69,7 +69,14 @@ torch::Tensor Network::forward_mean_field(const torch::Tensor&, const torch::Ten
   throw std::logic_error("forward_mean_field of a network without mean field");
 }
 
-EngineChoice Network::engines() const {
+void require_no_kernel(const EngineRequest& request, const std::string& what) {
+  require(!request.arithmetic,
+          "operator: --precision=", request.arithmetic ? devices::name_of(*request.arithmetic) : "",
+          " (there is no kernel for ", what, "). Give --precision float32.");
+}
+
+EngineChoice Network::engines(const EngineRequest& request) const {
+  require_no_kernel(request, describe());
   return {.engines = nullptr, .why_not = message("there is no engine for ", describe())};
 }
 
@@ -136,9 +143,10 @@ bool same_points(const Domain& a, const Domain& b) {
 /// A network as an Operator. A call's fields are cut into chunks of a size that depends on the grid alone.
 class NetworkOperator final : public Operator {
  public:
-  NetworkOperator(std::unique_ptr<Network> network, bool engine) : network_(std::move(network)) {
+  NetworkOperator(std::unique_ptr<Network> network, const EngineRequest& request) : network_(std::move(network)) {
     for (Parameter& parameter : network_->parameters()) parameter.value.set_requires_grad(false);
-    engines_ = engine ? network_->engines() : EngineChoice{.engines = nullptr, .why_not = "the engine is switched off"};
+    engines_ = request.on ? network_->engines(request)
+                          : EngineChoice{.engines = nullptr, .why_not = "the engine is switched off"};
   }
 
   std::string describe() const override { return network_->describe(); }
@@ -298,9 +306,9 @@ class NetworkOperator final : public Operator {
 
 }  // namespace
 
-std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, bool engine) {
+std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, const EngineRequest& request) {
   Normalisation normalisation = network->normalisation();
-  return in_physical_units(std::make_unique<NetworkOperator>(std::move(network), engine), std::move(normalisation));
+  return in_physical_units(std::make_unique<NetworkOperator>(std::move(network), request), std::move(normalisation));
 }
 
 }  // namespace opshap::operators

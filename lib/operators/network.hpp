@@ -13,6 +13,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
+#include "devices/fno_kernels.hpp"
 #include "networks/recipe.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/torch.hpp"
@@ -38,6 +39,18 @@ struct EngineChoice {
   std::unique_ptr<CoalitionEngines> engines;
   std::string why_not;
 };
+
+/// How coalitions of masked inputs are to be computed.
+struct EngineRequest {
+  bool on = true;  ///< by an engine, where there is one
+  /// Of the kernels of GPUs, which are emulated where the network is on the processor; without one there are none.
+  std::optional<devices::Arithmetic> arithmetic = {};
+
+  EngineRequest(bool engine = true) : on(engine) {}
+};
+
+/// Throws InvalidArgument when kernels of GPUs are asked for; `what` has none.
+void require_no_kernel(const EngineRequest& request, const std::string& what);
 
 /// How a parameter is drawn before training.
 struct Initial {
@@ -127,8 +140,9 @@ class Network {
   /// Called before gradients of these fields are computed. A model of which nothing is known looks once whether it has
   /// them. Throws NumericalError.
   virtual void check_gradients(const FieldBatch& /*fields*/, Query /*query*/) const {}
-  /// Coalition engines for the network's device and precision. The parameters must not change any more.
-  virtual EngineChoice engines() const;
+  /// Coalition engines for the network's device and precision. The parameters must not change any more. Throws
+  /// InvalidArgument where kernels of GPUs are asked for, and there are none for such a network.
+  virtual EngineChoice engines(const EngineRequest& request = {}) const;
   /// Numbers in the widest activation of one field on this domain.
   virtual std::int64_t activations(const Domain& domain) const = 0;
 
@@ -182,9 +196,9 @@ void save_network(const Network& network, const std::filesystem::path& path);
 /// chunks are slower), or 256 MiB of a GPU.
 std::int64_t cached_batch(const Network& network, const Domain& domain);
 
-/// The network with its normalisers, from now on only read, behind the interface of core; with `engine` masked inputs
-/// go to the coalition engine where it covers the network.
-std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, bool engine = true);
+/// The network with its normalisers, from now on only read, behind the interface of core; masked inputs go to the
+/// coalition engine where it covers the network and the request is for one.
+std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, const EngineRequest& request = {});
 
 /// Fields first..first+count-1 as [points, count, C] of the options' dtype and device: the one place where numbers are
 /// cast.

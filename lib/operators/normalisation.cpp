@@ -231,6 +231,7 @@ class PhysicalOperator final : public Operator {
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
                                                     const Partition& partition, const Readout& readout) const override {
+    if (normalisation_.of_change && shown.batch > 1) return nullptr;  // each would have a share of its own
     const Asked asked = asked_of(shown.domain, readout);
     auto engine = inner_->coalition_engine(normalised(shown), normalised(hidden), partition, asked.inner);
     if (engine == nullptr || !normalisation_.output) return engine;

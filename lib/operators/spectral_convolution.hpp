@@ -62,6 +62,10 @@ class FourierBasis {
   /// The part of the transform along the last axis, [2·columns, N], and of its inverse, [N, 2·columns].
   const torch::Tensor& analysis() const { return last_forward_; }
   const torch::Tensor& synthesis() const { return last_inverse_; }
+  /// The rest of the transform and of its inverse, [2·rows, 2·lines] and back, real and imaginary parts in turn; not
+  /// defined in one dimension.
+  const torch::Tensor& first_analysis() const { return first_forward_; }
+  const torch::Tensor& first_synthesis() const { return first_inverse_; }
   /// What analysis() makes of the points from `first_point` on, [lines, points, B, C] to [lines, 2·columns, B, C].
   /// Other points are zero.
   torch::Tensor analysed(const torch::Tensor& fields, std::int64_t first_point = 0) const;

@@ -239,12 +239,12 @@ std::string Network::checksum() const {
 
 torch::TensorOptions tensor_options(networks::Precision precision, const std::string& device) {
   const auto dtype = precision == networks::Precision::float64 ? torch::kFloat64 : torch::kFloat32;
-  if (device == "cpu") return dtype;
+  if (device == "cpu" || device == "emulated") return dtype;
   const std::string prefix = "cuda:";
   const std::string digits = device.starts_with(prefix) ? device.substr(prefix.size()) : "";
   require(!digits.empty() && digits.size() <= 2 &&
               std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }),
-          "device: --device=", device, " (neither cpu nor a GPU). Give cpu or cuda:0.");
+          "device: --device=", device, " (neither cpu nor a GPU). Give cpu, cuda:0, or emulated.");
   const int index = std::stoi(digits);
   // Else convolutions round to ten bits where a traced archive says so, and tracing says so by default. The libraries
   // of the GPU read this when they start.
@@ -266,12 +266,49 @@ void save_network(const Network& network, const std::filesystem::path& path) {
   data::write_safetensors(path, content_of(network));
 }
 
+namespace {
+
+std::optional<devices::Arithmetic> arithmetic_of(networks::Precision precision) {
+  switch (precision) {
+    case networks::Precision::tf32x3:
+      return devices::Arithmetic::tf32x3;
+    case networks::Precision::tf32:
+      return devices::Arithmetic::tf32;
+    case networks::Precision::bf16:
+      return devices::Arithmetic::bf16;
+    case networks::Precision::float32:
+    case networks::Precision::float64:
+      break;
+  }
+  return {};
+}
+
+EngineRequest engine_request(const std::string& device, networks::Precision precision, bool engine) {
+  EngineRequest request(engine);
+  request.arithmetic = arithmetic_of(precision);
+  const std::string name = request.arithmetic ? devices::name_of(*request.arithmetic) : "float32";
+  require(!request.arithmetic || device != "cpu", "operator: --device=cpu, --precision=", name,
+          " (is of the kernels of GPUs). Give --device cuda:0, or --device emulated.");
+  require(request.arithmetic || device != "emulated",
+          "operator: --device=emulated, --precision=float32 (the kernels have the products of tensor cores). Give "
+          "--precision tf32x3, tf32 or bf16.");
+  require(!request.arithmetic || engine, "operator: --no-engine, --precision=", name,
+          " (is of the kernels of an engine). Leave one of them out.");
+  return request;
+}
+
+}  // namespace
+
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device,
                                         networks::Precision precision, bool engine,
                                         const std::vector<std::int64_t>& input) {
   const torch::TensorOptions options = tensor_options(precision, device);
-  if (is_torch_script(path)) return as_operator(load_torch_script(path, options, input));
-  return as_operator(load_network(path, options), engine);
+  const EngineRequest request = engine_request(device, precision, engine);
+  if (is_torch_script(path)) {
+    require_no_kernel(request, "a TorchScript archive");
+    return as_operator(load_torch_script(path, options, input));
+  }
+  return as_operator(load_network(path, options), request);
 }
 
 std::unique_ptr<Operator> untrained_operator(const networks::NetworkConfig& config, std::uint64_t seed,

@@ -127,7 +127,7 @@ class PeerOperator final : public Operator {
   /// go there as fields.
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
                                                     const Partition& partition, const Readout& readout) const override {
-    if (!takes(readout)) return nullptr;
+    if (!takes(readout) || shown.batch > 1) return nullptr;
     std::vector<double> numbers = shown.values;
     numbers.insert(numbers.end(), hidden.values.begin(), hidden.values.end());
     numbers.insert(numbers.end(), partition.player_of.begin(), partition.player_of.end());

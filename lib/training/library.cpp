@@ -66,13 +66,13 @@ class Library final : public networks::Networks {
     training::require_recipes(backbone, explainer, spaces);
   }
   TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
-                                 const fs::path& folder) const override {
-    return training::train_backbone(recipe, data, seed, folder);
+                                 const fs::path& folder, const std::string& device) const override {
+    return training::train_backbone(recipe, data, seed, folder, device);
   }
   TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
-                                  std::uint64_t seed, const fs::path& folder,
-                                  const std::vector<int>& snapshots) const override {
-    return training::train_explainer(recipe, backbone, data, seed, folder, snapshots);
+                                  std::uint64_t seed, const fs::path& folder, const std::vector<int>& snapshots,
+                                  const std::string& device) const override {
+    return training::train_explainer(recipe, backbone, data, seed, folder, snapshots, device);
   }
   std::string training_identity(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
                                 std::uint64_t seed) const override {

@@ -54,14 +54,16 @@ void update_in_one_pass(const Update& update, std::int64_t size, float* paramete
 /// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until
 /// they are added up.
 std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const Domain& domain) {
-  if (!network.options().device().is_cpu()) return batch;
   const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;
   return std::clamp(operators::cached_batch(network, domain), least, most);
 }
 
+torch::Tensor scalar(double number) { return torch::full({}, number, torch::kFloat64); }
+
 }  // namespace
 
-AdamW::AdamW(const Tensors& parameters, double weight_decay) : parameters_(parameters), weight_decay_(weight_decay) {
+AdamW::AdamW(const Tensors& parameters, double weight_decay, bool together)
+    : parameters_(parameters), weight_decay_(weight_decay), together_(together) {
   for (const auto& [name, parameter] : parameters_) {
     first_[name] = torch::zeros_like(parameter).set_requires_grad(false);
     second_[name] = torch::zeros_like(parameter).set_requires_grad(false);
@@ -74,6 +76,7 @@ void AdamW::step(double learning_rate) {
   const Update update{.decay = 1 - learning_rate * weight_decay_,
                       .rate = learning_rate / (1 - std::pow(beta_first, static_cast<double>(steps_))),
                       .second_correction = 1 - std::pow(beta_second, static_cast<double>(steps_))};
+  if (together_) return step_together(update.decay, update.rate, update.second_correction);
   for (auto& [name, parameter] : parameters_) {
     if (!parameter.grad().defined()) continue;
     torch::Tensor gradient = parameter.grad();
@@ -96,6 +99,28 @@ void AdamW::step(double learning_rate) {
   }
 }
 
+void AdamW::step_together(double decay, double rate, double second_correction) {
+  std::vector<torch::Tensor> parameters, gradients, first, second;
+  for (auto& [name, parameter] : parameters_) {
+    if (!parameter.grad().defined()) continue;
+    parameters.push_back(parameter);
+    gradients.push_back(parameter.grad());
+    first.push_back(first_[name]);
+    second.push_back(second_[name]);
+  }
+  if (parameters.empty()) return;
+  at::_foreach_mul_(parameters, decay);
+  at::_foreach_mul_(first, beta_first);
+  at::_foreach_add_(first, gradients, 1 - beta_first);
+  at::_foreach_mul_(second, beta_second);
+  at::_foreach_addcmul_(second, gradients, gradients, 1 - beta_second);
+  std::vector<torch::Tensor> scales = at::_foreach_sqrt(second);
+  at::_foreach_div_(scales, std::sqrt(second_correction));
+  at::_foreach_add_(scales, epsilon);
+  at::_foreach_addcdiv_(parameters, first, scales, -rate);
+  at::_foreach_zero_(gradients);
+}
+
 AdamW::Tensors AdamW::moments() const {
   Tensors all;
   for (const auto& [name, tensor] : first_) all["first." + name] = tensor;
@@ -103,20 +128,35 @@ AdamW::Tensors AdamW::moments() const {
   return all;
 }
 
-double batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain, const LossPart& part) {
+torch::Tensor batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain,
+                         const LossPart& part) {
+  if (!network.options().device().is_cpu()) {
+    const torch::NoGradGuard no_grad;
+    return part(0, batch).to(torch::kFloat64);
+  }
   const std::int64_t size = chunk_size(network, batch, domain);
   std::vector<double> losses(static_cast<std::size_t>((batch + size - 1) / size));
   operators::parallel_chunks(batch, size, [&](std::int64_t first, std::int64_t count) {
     const torch::NoGradGuard no_grad;
     losses[static_cast<std::size_t>(first / size)] = part(first, count).item<double>();
   });
-  return std::accumulate(losses.begin(), losses.end(), 0.0);
+  return scalar(std::accumulate(losses.begin(), losses.end(), 0.0));
 }
 
-double batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const Domain& domain,
-                               const LossPart& part) {
+torch::Tensor batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const Domain& domain,
+                                      const LossPart& part) {
   std::vector<torch::Tensor> parameters;
   for (const operators::Parameter& parameter : network.parameters()) parameters.push_back(parameter.value);
+  if (!network.options().device().is_cpu()) {
+    const torch::Tensor loss = part(0, batch);
+    const std::vector<torch::Tensor> found = torch::autograd::grad({loss}, parameters);
+    const torch::NoGradGuard no_grad;
+    for (std::size_t number = 0; number < parameters.size(); ++number) {
+      torch::Tensor& sum = parameters[number].mutable_grad();
+      sum = sum.defined() ? sum.add_(found[number]) : found[number];
+    }
+    return loss.detach().to(torch::kFloat64);
+  }
   const std::int64_t size = chunk_size(network, batch, domain);
   const auto chunks = static_cast<std::size_t>((batch + size - 1) / size);
   std::vector<double> losses(chunks);
@@ -135,7 +175,7 @@ double batch_loss_and_gradient(operators::Network& network, std::int64_t batch, 
     if (!sum.defined()) sum = torch::zeros_like(parameters[number]);
     for (const auto& gradient : gradients) sum.add_(gradient[number]);
   });
-  return std::accumulate(losses.begin(), losses.end(), 0.0);
+  return scalar(std::accumulate(losses.begin(), losses.end(), 0.0));
 }
 
 namespace fs = std::filesystem;
@@ -187,8 +227,8 @@ void assign(const operators::Network& network, const AdamW::Tensors& values) {
 /// Everything that a training carries from one epoch to the next.
 struct State {
   AdamW::Tensors best;
-  AdamW::Tensors average;    ///< empty without averaging
-  double gradient_norm = 0;  ///< the running mean; 0 without clipping
+  AdamW::Tensors average;       ///< empty without averaging
+  torch::Tensor mean_gradient;  ///< the running mean of the gradients' lengths; 0 without clipping
   networks::TrainingSummary summary{.epochs = 0,
                                     .best_epoch = 0,
                                     .best_validation = std::numeric_limits<double>::infinity(),
@@ -216,7 +256,7 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
       {"best_epoch", summary.best_epoch},
       {"best_validation", summary.best_validation},
       {"operator_evaluations", summary.operator_evaluations},
-      {"gradient_norm", state.gradient_norm},
+      {"gradient_norm", state.mean_gradient.item<double>()},
       {"seconds", summary.seconds}}.dump();
   data::write_safetensors(folder / "checkpoint.safetensors", checkpoint);
 }
@@ -255,7 +295,8 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::
   };
   const auto part = [&](const std::string& prefix) {
     AdamW::Tensors tensors;
-    for (const auto& [name, parameter] : weights(network)) tensors[name] = take(prefix + name, parameter);
+    for (const auto& [name, parameter] : weights(network))
+      tensors[name] = take(prefix + name, parameter).to(parameter.device());
     return tensors;
   };
   assign(network, part("model."));
@@ -263,7 +304,7 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::
   if (loop.averaging > 0) state.average = part("average.");
   for (auto [name, moment] : optimiser.moments()) moment.copy_(take(name, moment));
   optimiser.set_steps(counters["steps"]);
-  state.gradient_norm = counters.value("gradient_norm", 0.0);
+  state.mean_gradient.fill_(counters.value("gradient_norm", 0.0));
   state.summary = summary_of(counters);
   return true;
 }
@@ -277,7 +318,7 @@ void add_gradients(const operators::Network& network, const Ranks& ranks, std::v
   for (auto& [name, tensor] : all) {
     torch::Tensor& gradient = tensor.mutable_grad();
     if (!gradient.defined()) gradient = torch::zeros_like(tensor);  // of a rank that had none of the batch
-    const torch::Tensor flat = gradient.contiguous();
+    const torch::Tensor flat = gradient.to(torch::kCPU).contiguous();
     numbers.insert(numbers.end(), flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel());
   }
   ranks.add(std::span<float>(numbers));
@@ -293,7 +334,7 @@ void require_same_weights(const operators::Network& network, const Ranks& ranks)
   if (ranks.alone()) return;
   std::uint32_t checksum = 0;
   for (const auto& [name, tensor] : weights(network)) {
-    const torch::Tensor flat = tensor.detach().contiguous();
+    const torch::Tensor flat = tensor.detach().to(torch::kCPU).contiguous();
     checksum ^= crc32c(std::as_bytes(std::span(flat.data_ptr<float>(), static_cast<std::size_t>(flat.numel()))));
   }
   std::vector<double> of_the_first = {ranks.first() ? static_cast<double>(checksum) : 0.0};
@@ -309,20 +350,6 @@ void average(AdamW::Tensors& mean, const operators::Network& network, double kee
   for (const auto& [name, tensor] : weights(network)) mean.at(name).lerp_(tensor, fresh);
 }
 
-/// Cuts the gradients to `clipping` times the running mean of their length, and moves that mean on. A few samples with
-/// small values would else throw the training back by epochs.
-void clip(const operators::Network& network, double clipping, double& mean) {
-  const torch::NoGradGuard no_grad;
-  double squares = 0;
-  for (const auto& [name, tensor] : weights(network)) squares += std::pow(tensor.grad().norm().item<double>(), 2);
-  const double norm = std::sqrt(squares), most = mean > 0 ? clipping * mean : norm;
-  if (norm > most)
-    for (const auto& [name, tensor] : weights(network))
-      if (tensor.grad().defined()) tensor.grad().mul_(most / norm);
-  constexpr double kept = 0.98;  // the mean of about fifty steps
-  mean = mean > 0 ? kept * mean + (1 - kept) * std::min(norm, most) : norm;
-}
-
 /// Lines of epochs that the checkpoint does not know, written just before a kill, are dropped.
 void keep_metrics(const fs::path& path, std::int64_t epochs) {
   if (!is_there(path)) return;
@@ -333,6 +360,23 @@ void keep_metrics(const fs::path& path, std::int64_t epochs) {
 }
 
 }  // namespace
+
+void clip_gradients(const operators::Network& network, double clipping, torch::Tensor& mean_length) {
+  const torch::NoGradGuard no_grad;
+  torch::Tensor squares = torch::zeros_like(mean_length);
+  for (const auto& [name, tensor] : weights(network))
+    if (tensor.grad().defined()) squares = squares + tensor.grad().norm().to(torch::kFloat64).square();
+  const torch::Tensor length = squares.sqrt(), known = mean_length > 0,
+                      most = torch::where(known, clipping * mean_length, length), longer = length > most;
+  // On the CPU to know is free, and to multiply by 1 is not.
+  if (!longer.is_cpu() || longer.item<bool>()) {
+    const torch::Tensor shrink = torch::where(longer, most / length, torch::ones_like(length));
+    for (const auto& [name, tensor] : weights(network))
+      if (tensor.grad().defined()) tensor.grad().mul_(shrink);
+  }
+  constexpr double kept = 0.98;  // the mean of about fifty steps
+  mean_length = torch::where(known, kept * mean_length + (1 - kept) * torch::minimum(length, most), length);
+}
 
 double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch) {
   if (epoch < loop.warmup_epochs) return loop.learning_rate * static_cast<double>(epoch + 1) / loop.warmup_epochs;
@@ -365,8 +409,9 @@ networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Netw
     lock.emplace(folder, "training");
   }
   for (operators::Parameter& parameter : network.parameters()) parameter.value.set_requires_grad(true);
-  AdamW optimiser(weights(network), loop.weight_decay);
+  AdamW optimiser(weights(network), loop.weight_decay, !network.options().device().is_cpu());
   State state;
+  state.mean_gradient = torch::zeros({}, network.options().dtype(torch::kFloat64));
   networks::TrainingSummary& summary = state.summary;
   if (!restore(folder, loop, network, optimiser, state)) {
     state.best = copies(network);
@@ -392,7 +437,7 @@ networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Netw
     const double rate = scheduled_rate(loop, epoch);
     const double loss = loop.train(epoch, [&] {
       add_gradients(network, ranks, message_room);
-      if (loop.clipping > 0) clip(network, loop.clipping, state.gradient_norm);
+      if (loop.clipping > 0) clip_gradients(network, loop.clipping, state.mean_gradient);
       optimiser.step(rate);
       if (loop.averaging > 0) average(state.average, network, loop.averaging, optimiser.steps());
       throw_if_stopped(loop.name);

@@ -22,8 +22,9 @@ class AdamW {
  public:
   using Tensors = std::map<std::string, torch::Tensor>;
 
-  /// The tensors share their storage with `parameters`.
-  AdamW(const Tensors& parameters, double weight_decay);
+  /// The tensors share their storage with `parameters`. With `together` all of them are updated by each operation,
+  /// which a GPU wants; without it one after the other, in one pass.
+  AdamW(const Tensors& parameters, double weight_decay, bool together = false);
 
   /// One update from the gradients in the parameters, which are then cleared.
   void step(double learning_rate);
@@ -35,8 +36,11 @@ class AdamW {
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
  private:
+  void step_together(double decay, double rate, double second_correction);
+
   Tensors parameters_, first_, second_;
   double weight_decay_;
+  bool together_;
   std::int64_t steps_ = 0;
 };
 
@@ -44,13 +48,20 @@ class AdamW {
 /// its parts.
 using LossPart = std::function<torch::Tensor(std::int64_t first, std::int64_t count)>;
 
-/// The loss of a batch of fields on this domain, computed in chunks that fit into caches, on all threads.
-double batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain, const LossPart& part);
+/// The loss of a batch of fields on this domain, computed in chunks that fit into caches, on all threads. A GPU computes
+/// the batch as a whole. A scalar of float64 on the network's device, for which nobody has waited there.
+torch::Tensor batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain,
+                         const LossPart& part);
 
 /// The same, and its gradient is added to that of the parameters. Chunks and the order of their sum depend on batch and
 /// domain alone, so the bits do not depend on the number of threads.
-double batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const Domain& domain,
-                               const LossPart& part);
+torch::Tensor batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const Domain& domain,
+                                      const LossPart& part);
+
+/// Cuts the gradients to `clipping` times the running mean of their length, and moves that mean on, a scalar of float64
+/// that is 0 at first. A few samples with small values would else throw the training back by epochs. On a GPU nothing
+/// waits for either.
+void clip_gradients(const operators::Network& network, double clipping, torch::Tensor& mean_length);
 
 /// What every training has in common: epochs, schedule, early stopping, checkpoints, metrics. What differs is in the
 /// two functions.

@@ -10,19 +10,30 @@
 #include "core/threads.hpp"
 #include "explainers/operator_shap.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operators/fno_coalitions.hpp"
 #include "operators/network.hpp"
 
 namespace opshap::training {
 
 SampleGames::SampleGames(const Operator& backbone, const data::SampleFields& fields, const ResolutionGroup& group,
-                         const ScenarioRule& rule, std::vector<std::int64_t> queries)
-    : backbone_(backbone), fields_(fields), group_(group), rule_(rule), queries_(std::move(queries)) {
+                         const ScenarioRule& rule, std::vector<std::int64_t> queries,
+                         const torch::TensorOptions& options)
+    : backbone_(backbone),
+      fields_(fields),
+      group_(group),
+      rule_(rule),
+      queries_(std::move(queries)),
+      options_(options) {
   if (group.samples.empty()) return;
   const Scenario first = scenario(0);
   domain_ = first.input.domain;
   players_ = first.partition.players;
-  volumes_ = player_volumes(domain_, first.partition, torch::kFloat32);
-  has_engine_ = backbone.coalition_engine(first.baseline, first.baseline, first.partition, first.readout) != nullptr;
+  volumes_ = player_volumes(domain_, first.partition, options_);
+  if (const auto engine = backbone.coalition_engine(first.baseline, first.baseline, first.partition, first.readout))
+    engine_batch_ = engine->batch();
+  FieldBatch two = first.baseline;
+  two.append(first.baseline);
+  of_several_ = backbone.coalition_engine(two, first.baseline, first.partition, first.readout) != nullptr;
 
   const auto members = static_cast<std::int64_t>(group.samples.size());
   if (!queries_.empty()) {
@@ -36,14 +47,10 @@ SampleGames::SampleGames(const Operator& backbone, const data::SampleFields& fie
   }
   // All inputs go to the operator in one batch. So do the baselines, unless they are all the same.
   FieldBatch inputs = FieldBatch::zeros(domain_, 0, fields.channels()), baselines = first.baseline;
-  const auto append = [](FieldBatch& to, const FieldBatch& one) {
-    to.values.insert(to.values.end(), one.values.begin(), one.values.end());
-    ++to.batch;
-  };
   for (std::int64_t member = 0; member < members; ++member) {
     const Scenario of = scenario(member);
-    append(inputs, of.input);
-    if (member > 0 && rule.baseline_depends_on_input()) append(baselines, of.baseline);
+    inputs.append(of.input);
+    if (member > 0 && rule.baseline_depends_on_input()) baselines.append(of.baseline);
   }
   empty_ = backbone.values_at(baselines, first.readout);
   grand_ = backbone.values_at(inputs, first.readout);
@@ -75,7 +82,7 @@ BasedField SampleGames::based(std::int64_t member, const ExplainerBase& base) co
 
 // Each member has little work, so a thread takes whole members. Without an engine the operator has threads of its own.
 void SampleGames::for_each(std::size_t members, const std::function<void(std::size_t b)>& play) const {
-  if (has_engine_) return parallel_for(members, play);
+  if (has_engine()) return parallel_for(members, play);
   for (std::size_t b = 0; b < members; ++b) play(b);
 }
 
@@ -91,25 +98,56 @@ torch::Tensor SampleGames::gains(const std::vector<std::int64_t>& members) const
     const auto at = static_cast<std::size_t>(member);
     gains.push_back(static_cast<float>(grand_[at] - empty_[at]));
   }
-  return torch::tensor(gains);
+  return torch::tensor(gains).to(options_);
+}
+
+std::size_t SampleGames::games_together(std::size_t games, std::size_t coalitions) const {
+  if (!queries_.empty()) return 1;  // each has a readout of its own
+  if (!has_engine()) return games;  // the operator itself takes as many fields as it likes to see
+  if (!of_several_) return 1;
+  constexpr std::size_t batches = 4;  // so that the last one, which is not full, does not count
+  const auto all = static_cast<std::size_t>(threads());
+  return std::clamp<std::size_t>(batches * engine_batch_ / coalitions, 1, (games + all - 1) / all);
+}
+
+torch::Tensor SampleGames::gains_there(const std::vector<std::int64_t>& members, const Coalitions& coalitions) const {
+  if (!queries_.empty()) return {};
+  std::vector<Scenario> scenarios;
+  std::vector<double> empty;
+  for (const std::int64_t member : members) {
+    scenarios.push_back(scenario(member));
+    empty.push_back(empty_[static_cast<std::size_t>(member)]);
+  }
+  const auto engine = games::engine_together(backbone_, scenarios);
+  const auto* on_device = dynamic_cast<const operators::DeviceEngine*>(engine.get());
+  if (on_device == nullptr) return {};
+  const torch::Tensor values = on_device->values_there(coalitions, 0, static_cast<std::int64_t>(coalitions.size()));
+  const auto there = values.options().dtype(torch::kFloat64);
+  return (values.to(torch::kFloat64).view({static_cast<std::int64_t>(members.size()), -1}) -
+          torch::tensor(empty, torch::kFloat64).to(there).unsqueeze(1))
+      .to(options_);
 }
 
 torch::Tensor SampleGames::coalition_gains(const std::vector<std::int64_t>& members,
-                                           const torch::Tensor& coalitions) const {
-  const auto count = static_cast<std::size_t>(coalitions.size(1)), n = static_cast<std::size_t>(coalitions.size(2));
-  torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), coalitions.size(1)}, torch::kFloat32);
-  const float* rows = coalitions.data_ptr<float>();
+                                           const Coalitions& coalitions) const {
+  const std::size_t games = members.size(), each = coalitions.size() / games, together = games_together(games, each);
+  if (!options_.device().is_cpu())
+    if (const torch::Tensor there = gains_there(members, coalitions); there.defined()) return there;
+  torch::Tensor gains =
+      torch::empty({static_cast<std::int64_t>(games), static_cast<std::int64_t>(each)}, torch::kFloat32);
   float* out = gains.data_ptr<float>();
-  for_each(members.size(), [&](std::size_t b) {
-    Coalitions drawn(players_, count);
-    for (std::size_t k = 0; k < count; ++k) {
-      const float* row = rows + (b * count + k) * n;
-      for (std::size_t player = 0; player < n; ++player)
-        if (row[player] > 0) drawn.insert(k, static_cast<int>(player));
+  for_each((games + together - 1) / together, [&](std::size_t group) {
+    const std::size_t first = group * together, last = std::min(games, first + together);
+    std::vector<Scenario> scenarios;
+    for (std::size_t b = first; b < last; ++b) scenarios.push_back(scenario(members[b]));
+    Coalitions own(players_);
+    own.reserve((last - first) * each);
+    for (std::size_t row = first * each; row < last * each; ++row) own.append(coalitions.row(row));
+    const std::vector<double> values = games::values_together(backbone_, scenarios, own);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double empty = empty_[static_cast<std::size_t>(members[first + i / each])];
+      out[first * each + i] = static_cast<float>(values[i] - empty);
     }
-    const std::vector<double> values = game(members[b])->values(drawn);
-    const double empty = empty_[static_cast<std::size_t>(members[b])];
-    for (std::size_t k = 0; k < count; ++k) out[b * count + k] = static_cast<float>(values[k] - empty);
   });
   return gains;
 }
@@ -132,7 +170,8 @@ std::vector<torch::Tensor> at_resolutions(const data::SampleFields& fields, cons
   return tensors;
 }
 
-BasedSamples based_samples(const SampleGames& games, std::size_t members, const ExplainerBase& base) {
+BasedSamples based_samples(const SampleGames& games, std::size_t members, const ExplainerBase& base,
+                           const torch::TensorOptions& options) {
   if (members == 0) return {};
   std::vector<BasedField> fields(members);
   games.for_each(members, [&](std::size_t b) {
@@ -142,18 +181,18 @@ BasedSamples based_samples(const SampleGames& games, std::size_t members, const 
   std::vector<torch::Tensor> inputs, densities;
   std::vector<double> scales;
   for (const BasedField& field : fields) {
-    inputs.push_back(operators::to_tensor(field.input, 0, 1, torch::kFloat32));
-    densities.push_back(torch::tensor(field.density, torch::kFloat64).to(torch::kFloat32).view({-1, 1, 1}));
+    inputs.push_back(operators::to_tensor(field.input, 0, 1, options));
+    densities.push_back(torch::tensor(field.density, torch::kFloat64).to(options).view({-1, 1, 1}));
     scales.push_back(field.scale);
   }
   return {.inputs = torch::cat(inputs, 1),
           .densities = torch::cat(densities, 1),
-          .scales = torch::tensor(scales, torch::kFloat64).to(torch::kFloat32).view({1, -1, 1})};
+          .scales = torch::tensor(scales, torch::kFloat64).to(options).view({1, -1, 1})};
 }
 
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch) {
-  return groups[batch.group].index_select(
-      1, torch::tensor(batch.members, groups[batch.group].options().dtype(torch::kInt64)));
+  return groups[batch.group].index_select(1,
+                                          torch::tensor(batch.members, torch::kInt64).to(groups[batch.group].device()));
 }
 
 torch::Tensor PlayerVolumes::cells(const torch::Tensor& densities) const {
@@ -162,7 +201,7 @@ torch::Tensor PlayerVolumes::cells(const torch::Tensor& densities) const {
   return torch::zeros({points.size(0), shares.size(0)}, points.options()).index_add(1, owner, points);
 }
 
-PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, torch::Dtype dtype) {
+PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, const torch::TensorOptions& options) {
   std::vector<double> of_points, shares;
   bool one_player_per_point = partition.players == domain.points();
   for (std::int64_t point = 0; point < domain.points(); ++point) {
@@ -171,9 +210,9 @@ PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, t
   }
   const double whole = std::accumulate(partition.volumes.begin(), partition.volumes.end(), 0.0);
   for (const double volume : partition.volumes) shares.push_back(volume / whole);
-  PlayerVolumes volumes{.of_points = torch::tensor(of_points, torch::kFloat64).to(dtype),
-                        .shares = torch::tensor(shares, torch::kFloat64).to(dtype)};
-  if (!one_player_per_point) volumes.owner = torch::tensor(partition.player_of, torch::kInt64);
+  PlayerVolumes volumes{.of_points = torch::tensor(of_points, torch::kFloat64).to(options),
+                        .shares = torch::tensor(shares, torch::kFloat64).to(options)};
+  if (!one_player_per_point) volumes.owner = torch::tensor(partition.player_of, torch::kInt64).to(options.device());
   return volumes;
 }
 

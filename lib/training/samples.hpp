@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/coalitions.hpp"
 #include "core/domain.hpp"
 #include "core/explainer_base.hpp"
 #include "core/field.hpp"
@@ -28,7 +29,7 @@ struct PlayerVolumes {
   torch::Tensor cells(const torch::Tensor& densities) const;
 };
 
-PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, torch::Dtype dtype);
+PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, const torch::TensorOptions& options);
 
 /// The games of the samples of one group: each sample is a scenario under one rule, and all have the same players.
 ///
@@ -37,18 +38,20 @@ PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, t
 class SampleGames {
  public:
   /// `fields` are those of the whole data set. `queries` has the explained point of each member; without them it is the
-  /// rule's. Throws as make_scenario() for a rule that does not fit the fields.
+  /// rule's. `options` are those of the tensors that it gives. Throws as make_scenario() for a rule that does not fit the
+  /// fields.
   SampleGames(const Operator& backbone, const data::SampleFields& fields, const ResolutionGroup& group,
-              const ScenarioRule& rule, std::vector<std::int64_t> queries = {});
+              const ScenarioRule& rule, std::vector<std::int64_t> queries = {},
+              const torch::TensorOptions& options = torch::kFloat32);
   SampleGames(const Operator&, data::SampleFields&&, const ResolutionGroup&, const ScenarioRule&,
-              std::vector<std::int64_t> = {}) = delete;
+              std::vector<std::int64_t> = {}, const torch::TensorOptions& = torch::kFloat32) = delete;
 
   /// Whether a coalition engine computes; then every thread takes members of its own.
-  bool has_engine() const { return has_engine_; }
+  bool has_engine() const { return engine_batch_ > 0; }
   const Domain& domain() const { return domain_; }
   int players() const { return players_; }
-  /// Points and players in float32.
   const PlayerVolumes& volumes() const { return volumes_; }
+  const torch::TensorOptions& options() const { return options_; }
   /// Operator evaluations that the construction took.
   std::int64_t evaluations() const { return evaluations_; }
 
@@ -65,19 +68,27 @@ class SampleGames {
   double mean_squared_gain() const;
   /// v(N) − v(∅) of a batch's members, [B].
   torch::Tensor gains(const std::vector<std::int64_t>& members) const;
-  /// v(S) − v(∅) for coalitions of 0 and 1 [B, K, players] of a batch's members, [B, K].
-  torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const;
+  /// v(S) − v(∅) of a batch's members, [B, K]: each has K of the coalitions, those of the first one first. Games of
+  /// several members are asked together: without an engine all of them, else as many as make some of its batches.
+  torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const Coalitions& coalitions) const;
 
  private:
+  /// coalition_gains() by an engine that keeps its values on a device; not defined where there is none.
+  torch::Tensor gains_there(const std::vector<std::int64_t>& members, const Coalitions& coalitions) const;
+  /// How many games a thread asks at once, of so many with so many coalitions each.
+  std::size_t games_together(std::size_t games, std::size_t coalitions) const;
+
   const Operator& backbone_;
   const data::SampleFields& fields_;
   ResolutionGroup group_;
   ScenarioRule rule_;
   std::vector<std::int64_t> queries_;
+  torch::TensorOptions options_;
   Domain domain_;
   int players_ = 0;
   PlayerVolumes volumes_;
-  bool has_engine_ = false;
+  std::size_t engine_batch_ = 0;  ///< 0 without an engine
+  bool of_several_ = false;       ///< whether there are engines for several inputs
   std::int64_t evaluations_ = 0;
   std::vector<double> empty_, grand_;  ///< of each member
 };
@@ -97,7 +108,8 @@ struct BasedSamples {
 };
 
 /// Those of so many members of these games, on all threads. Undefined tensors where there are none.
-BasedSamples based_samples(const SampleGames& games, std::size_t members, const ExplainerBase& base);
+BasedSamples based_samples(const SampleGames& games, std::size_t members, const ExplainerBase& base,
+                           const torch::TensorOptions& options = torch::kFloat32);
 
 /// The members of a batch, [points, B, C].
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch);

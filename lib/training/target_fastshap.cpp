@@ -1,11 +1,12 @@
 #include "training/target_fastshap.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
+#include "operators/fno_coalitions.hpp"
 #include "training/target.hpp"
 #include "training/target_values.hpp"
 
@@ -35,22 +36,32 @@ namespace {
 
 constexpr int validation_coalitions = 32;
 
-/// Pairs of a coalition from the Shapley kernel and its complement, as 0/1 rows [K, n].
-torch::Tensor draw_pairs(const KernelLaw& law, int count, Rng rng) {
-  const auto n = static_cast<std::size_t>(law.players());
-  torch::Tensor rows = torch::empty({count, law.players()}, torch::kFloat32);
-  float* out = rows.data_ptr<float>();
-  Coalitions drawn(law.players(), 1);
+/// Adds so many coalitions: each from the Shapley kernel and then its complement.
+void draw_pairs(const KernelLaw& law, int count, Rng rng, Coalitions& coalitions) {
   for (int pair = 0; pair < count / 2; ++pair) {
-    auto row = drawn.row(0);
-    std::fill(row.begin(), row.end(), 0);
+    coalitions.append_empty();
+    const auto row = coalitions.row(coalitions.size() - 1);
     law.draw_subset(rng, law.draw_size(rng), row);
-    float* first = out + static_cast<std::size_t>(2 * pair) * n;
-    for (std::size_t player = 0; player < n; ++player) {
-      const bool member = contains(row, static_cast<int>(player));
-      first[player] = member ? 1.0F : 0.0F;
-      first[n + player] = member ? 0.0F : 1.0F;
-    }
+    coalitions.append_complement(row);
+  }
+}
+
+/// Members as 1 and others as 0, [games, K, players]: each game has as many of the coalitions. They go to a device as
+/// bits.
+torch::Tensor indicators(const Coalitions& coalitions, std::size_t games, const torch::TensorOptions& options) {
+  const int players = coalitions.players();
+  const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(games),
+                                           static_cast<std::int64_t>(coalitions.size() / games), players};
+  if (!options.device().is_cpu()) {
+    const torch::Tensor words =
+        operators::words_of(coalitions, 0, static_cast<std::int64_t>(coalitions.size()), options.device());
+    return operators::member_rows(words, players).to(options).view(shape);
+  }
+  const torch::Tensor rows = torch::empty(shape, options);
+  auto* out = rows.data_ptr<float>();
+  for (std::size_t k = 0; k < coalitions.size(); ++k) {
+    const auto row = std::as_const(coalitions).row(k);
+    for (int player = 0; player < players; ++player) *out++ = contains(row, player) ? 1.0F : 0.0F;
   }
   return rows;
 }
@@ -69,12 +80,13 @@ class FastShap final : public Target {
   Labels draw(const SampleGames& games, const std::vector<std::int64_t>& members, const std::vector<Rng>& streams,
               Use use) const override {
     const KernelLaw law(games.players());
-    std::vector<torch::Tensor> rows;
-    for (const Rng& stream : streams) rows.push_back(draw_pairs(law, count(use), stream));
-    const torch::Tensor coalitions = torch::stack(rows);
-    const torch::Tensor gains = games.coalition_gains(members, coalitions);
-    if (!relative_) return {coalitions, gains};
-    return {coalitions, gains, weights(gains, games)};
+    Coalitions coalitions(games.players());
+    coalitions.reserve(streams.size() * static_cast<std::size_t>(count(use)));
+    for (const Rng& stream : streams) draw_pairs(law, count(use), stream, coalitions);
+    const torch::Tensor rows = indicators(coalitions, members.size(), games.options()),
+                        gains = games.coalition_gains(members, coalitions);
+    if (!relative_) return {rows, gains};
+    return {rows, gains, weights(gains, games)};
   }
 
   std::int64_t evaluations(Use use, int) const override { return count(use); }

@@ -180,15 +180,20 @@ namespace {
 /// of the mean loss of batch i.
 template <typename Loss>
 double mean_loss(const std::vector<Batch>& batches, const Ranks& ranks, const Loss& loss) {
-  double sum = 0;
+  torch::Tensor sum;  // where the losses are: it is waited for at the end alone
   std::size_t samples = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    sum += loss(i) * static_cast<double>(batches[i].members.size());
+    const torch::Tensor part = loss(i) * static_cast<double>(batches[i].members.size());
+    sum = sum.defined() ? sum + part : part;
     samples += batches[i].members.size();
   }
-  ranks.add(std::span<double>(&sum, 1));
-  return sum / static_cast<double>(samples);
+  auto total = sum.item<double>();
+  ranks.add(std::span<double>(&total, 1));
+  return total / static_cast<double>(samples);
 }
+
+/// What a rank has of the loss of a batch of which it has no field.
+torch::Tensor no_loss(const torch::TensorOptions& options) { return torch::zeros({}, options.dtype(torch::kFloat64)); }
 
 /// The problem of the data with its parameters, and the data.
 TrainedFor facts_of(const data::Dataset& data) {
@@ -260,10 +265,10 @@ struct Served {
   std::vector<torch::Tensor> inputs, targets;  ///< of each group
 
   Served(const networks::BackboneRecipe& recipe, const data::Dataset& data, const std::optional<Learned>& learned,
-         data::Split part)
+         data::Split part, const torch::TensorOptions& options)
       : groups(resolution_groups(data, part, recipe.resolutions)),
-        inputs(at_resolutions(learned ? learned->inputs : data.inputs, groups, torch::kFloat32)),
-        targets(at_resolutions(learned ? learned->targets : data.targets, groups, torch::kFloat32)) {}
+        inputs(at_resolutions(learned ? learned->inputs : data.inputs, groups, options)),
+        targets(at_resolutions(learned ? learned->targets : data.targets, groups, options)) {}
 };
 
 }  // namespace
@@ -271,19 +276,21 @@ struct Served {
 // Training of a backbone: MSE against the solution at the target time, in the units of the network.
 
 networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe, const data::Dataset& data,
-                                         std::uint64_t seed, const std::filesystem::path& folder) {
+                                         std::uint64_t seed, const std::filesystem::path& folder,
+                                         const std::string& device) {
   require(data.inputs.has_domains_of(data.targets), "backbone: targets=", data.targets.domain(0).describe(),
           " (the inputs are on ", data.inputs.domain(0).describe(), "). Use a data set with both on one domain.");
   const std::string identity = training_identity(recipe, data, seed);
   networks::TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
 
+  const torch::TensorOptions options = operators::tensor_options(networks::Precision::float32, device);
   std::optional<Learned> learned;
   if (recipe.normalisation != "none") learned.emplace(recipe, data);
-  const Served train(recipe, data, learned, data::Split::train),
-      validation(recipe, data, learned, data::Split::validation);
+  const Served train(recipe, data, learned, data::Split::train, options),
+      validation(recipe, data, learned, data::Split::validation, options);
   const std::vector<Batch> validation_batches = ordered_batches(validation.groups, recipe.batch);
-  const auto network = operators::make_network(backbone_config(recipe, data), torch::kFloat32);
+  const auto network = operators::make_network(backbone_config(recipe, data), options);
   if (data.inputs.domain(0).is_grid()) network->set_native_domain(data.inputs.domain());
   operators::initialise(*network, seed);
   network->set_trained_for(facts_of(data));
@@ -294,7 +301,7 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   // that, for chunks of these fields, are given to `evaluate`.
   const auto loss_of = [&](const auto& evaluate, const Served& from, const Batch& batch) {
     const Batch some = ranks.share(batch);
-    if (some.members.empty()) return 0.0;
+    if (some.members.empty()) return no_loss(options);
     const ResolutionGroup& group = from.groups[some.group];
     const Domain domain = at_resolution(data.inputs.domain(group.domain), group.resolution);
     const torch::Tensor inputs = select(from.inputs, some), targets = select(from.targets, some);
@@ -315,7 +322,7 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
     const std::vector<Batch> batches = epoch_batches(train.groups, recipe.batch, seed, epoch);
     return mean_loss(batches, ranks, [&](std::size_t i) {
-      const double loss = loss_of(batch_loss_and_gradient, train, batches[i]);
+      const torch::Tensor loss = loss_of(batch_loss_and_gradient, train, batches[i]);
       step();
       return loss;
     });
@@ -357,17 +364,17 @@ struct Material {
   std::int64_t of_bases = 0;                 ///< what these took, in forward equivalents
 
   Material(const networks::ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
-           data::Split part, std::uint64_t seed)
+           data::Split part, std::uint64_t seed, const torch::TensorOptions& options)
       : groups(resolution_groups(data, part, recipe.resolutions)) {
     const auto queries = queries_of(recipe, data.inputs, groups, seed);
     for (std::size_t group = 0; group < groups.size(); ++group)
-      games.emplace_back(backbone, data.inputs, groups[group], recipe.scenario, queries[group]);
+      games.emplace_back(backbone, data.inputs, groups[group], recipe.scenario, queries[group], options);
     if (!recipe.base.any()) {
-      inputs = at_resolutions(data.inputs, groups, torch::kFloat32, queries);
+      inputs = at_resolutions(data.inputs, groups, options, queries);
       return;
     }
     for (std::size_t group = 0; group < groups.size(); ++group) {
-      const BasedSamples samples = based_samples(games[group], groups[group].samples.size(), recipe.base);
+      const BasedSamples samples = based_samples(games[group], groups[group].samples.size(), recipe.base, options);
       inputs.push_back(samples.inputs);
       bases.push_back(samples.densities);
       scales.push_back(samples.scales);
@@ -410,7 +417,7 @@ std::vector<Rng> member_streams(const ResolutionGroup& group, const Batch& batch
 Target::Labels rows(const Target::Labels& labels, const std::vector<std::int64_t>& members) {
   Target::Labels some;
   for (const torch::Tensor& label : labels)
-    some.push_back(label.index_select(0, torch::tensor(members, torch::kInt64)));
+    some.push_back(label.index_select(0, torch::tensor(members, torch::kInt64).to(label.device())));
   return some;
 }
 
@@ -422,9 +429,9 @@ Target::Labels gathered(const Target::Labels& labels, std::int64_t first, std::i
     const std::int64_t mine = shape.front();
     shape.front() = members;
     const torch::Tensor rows = torch::zeros(shape, torch::kFloat32);
-    rows.narrow(0, first, mine).copy_(label);
+    rows.narrow(0, first, mine).copy_(label);  // on the CPU, whose processes they are
     ranks.add(std::span<float>(rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel())));
-    all.push_back(rows);
+    all.push_back(rows.to(label.device()));
   }
   return all;
 }
@@ -440,7 +447,8 @@ Target::Labels rows(const Target::Labels& labels, std::int64_t first, std::int64
 
 networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked, const Operator& backbone,
                                           const data::Dataset& data, std::uint64_t seed,
-                                          const std::filesystem::path& folder, const std::vector<int>& snapshots) {
+                                          const std::filesystem::path& folder, const std::vector<int>& snapshots,
+                                          const std::string& device) {
   const auto start = std::chrono::steady_clock::now();
   require(backbone.dimension() == data.inputs.dimension() && backbone.input_channels() == data.inputs.channels(),
           "explainer: operator=", backbone.describe(), " (takes ", backbone.input_channels(), " channels on ",
@@ -455,9 +463,10 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   if (is_finished(folder, identity, summary)) return summary;
 
   const Rng rng(seed, "explainer coalitions");
-  Material train(recipe, backbone, data, data::Split::train, seed);
-  const Material validation(recipe, backbone, data, data::Split::validation, seed);
-  const auto network = operators::make_network(explainer_config(recipe, data), torch::kFloat32);
+  const torch::TensorOptions options = operators::tensor_options(networks::Precision::float32, device);
+  Material train(recipe, backbone, data, data::Split::train, seed, options);
+  const Material validation(recipe, backbone, data, data::Split::validation, seed, options);
+  const auto network = operators::make_network(explainer_config(recipe, data), options);
   if (data.inputs.domain(0).is_grid()) network->set_native_domain(data.inputs.domain());
   operators::initialise(*network, seed + 1);  // not the backbone's own initial weights
   TrainedFor facts = trained_for(backbone, recipe.scenario);
@@ -468,8 +477,10 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
 
   const auto draw = [&](const Material& from, const Batch& batch, Target::Use use, std::int64_t epoch) {
     if (batch.members.empty()) return Target::Labels{};
-    return target->draw(from.games[batch.group], batch.members,
-                        member_streams(from.groups[batch.group], batch, rng, use, epoch), use);
+    Target::Labels labels = target->draw(from.games[batch.group], batch.members,
+                                         member_streams(from.groups[batch.group], batch, rng, use, epoch), use);
+    for (torch::Tensor& label : labels) label = label.to(options.device());
+    return labels;
   };
   const Ranks& ranks = Ranks::all();
   // The validation labels never change, nor do those of the training with a target that asks once. Each rank asks for
@@ -514,7 +525,7 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   const auto loss_of = [&](const auto& evaluate, const Material& from, const Batch& batch,
                            const Target::Labels& labels) {
     const Batch some = ranks.share(batch);
-    if (some.members.empty()) return 0.0;
+    if (some.members.empty()) return no_loss(options);
     const SampleGames& games = from.games[some.group];
     const torch::Tensor fields = select(from.inputs, some), gains = games.gains(some.members);
     torch::Tensor bases, scales;
@@ -545,7 +556,7 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
     return mean_loss(batches, ranks, [&](std::size_t i) {
       const Target::Labels labels = next.get();
       if (i + 1 < batches.size()) next = std::async(ahead, play, std::cref(batches[i + 1]));
-      const double loss = loss_of(batch_loss_and_gradient, train, batches[i], labels);
+      const torch::Tensor loss = loss_of(batch_loss_and_gradient, train, batches[i], labels);
       step();
       return loss;
     });

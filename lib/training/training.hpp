@@ -34,20 +34,24 @@ void require_recipes(const networks::BackboneRecipe& backbone, const networks::E
 /// that is needed to go on) and summary.json. A folder with a finished training of the same recipe, data and seed
 /// returns its summary at once; an unfinished one is continued from its last epoch, with the bits of an uninterrupted
 /// run; one of another recipe, data set or seed throws InvalidArgument. Deterministic given seed, number of threads and
-/// LibTorch. Throws NumericalError for a loss that is not finite, Stopped after a signal.
+/// LibTorch. `device` is "cpu" or "cuda:0": data, network and optimiser are there, and nothing comes back in a step. It
+/// may be another one when a training goes on. Throws NumericalError for a loss that is not finite, Stopped after a
+/// signal, and for the device as operators::tensor_options().
 networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe, const data::Dataset& data,
-                                         std::uint64_t seed, const std::filesystem::path& folder);
+                                         std::uint64_t seed, const std::filesystem::path& folder,
+                                         const std::string& device = "cpu");
 
 /// Trains an explainer of `backbone` by the recipe's target (OperatorSHAP, Algorithm 1, with the target fastshap);
 /// otherwise as train_backbone.
 ///
 /// Each sample is a game under the recipe's scenario, at the resolution that the sample is served at. The validation
 /// loss is the target's on labels that never change. With a base the slopes of each sample are asked once, before the
-/// first step. Throws InvalidArgument when the backbone does not take the data's fields or cannot give the base, and
+/// first step. Coalitions are the same on any device. Throws InvalidArgument when the backbone does not take the data's fields or cannot give the base, and
 /// when target, scenario or base do not fit. The folder keeps the weights after the epochs in `snapshots` too,
 /// as networks::epoch_file().
 networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& recipe, const Operator& backbone,
                                           const data::Dataset& data, std::uint64_t seed,
-                                          const std::filesystem::path& folder, const std::vector<int>& snapshots = {});
+                                          const std::filesystem::path& folder, const std::vector<int>& snapshots = {},
+                                          const std::string& device = "cpu");
 
 }  // namespace opshap::training

@@ -90,8 +90,9 @@ reporting::DataSheet sheet_of(const PreviewOptions& options) {
   const auto drawn = data::read_drawn(options.file);
   reporting::DataSheet sheet{.pde = set.pde, .facts = {}, .samples = {}};
   sheet.facts = {{"Samples", std::to_string(set.samples())},
-                 set.inputs.on_one_domain() ? std::pair<std::string, std::string>("Grid", set.inputs.domain().describe())
-                                  : std::pair<std::string, std::string>("Meshes", std::to_string(set.inputs.domains())),
+                 set.inputs.on_one_domain()
+                     ? std::pair<std::string, std::string>("Grid", set.inputs.domain().describe())
+                     : std::pair<std::string, std::string>("Meshes", std::to_string(set.inputs.domains())),
                  {"Origin", metadata.value("origin", "")},
                  {"Equation", metadata.value("equation", "")},
                  {"Content", "xxh64 " + set.content_hash}};

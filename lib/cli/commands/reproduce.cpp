@@ -178,25 +178,23 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
 
   // A finished training may have been brought into the folder. A part has none of its own.
   const auto training_stage = [&](const std::string& stage, const auto& train) {
-    const networks::TrainingSummary summary = manifest.stage(stage, train);
+    const networks::TrainingSummary summary = manifest.stage(stage, train, globals.device);
     if (part.whole()) manifest.took_at_least(stage, summary.seconds);
     return summary;
   };
-  const networks::TrainingSummary backbone_summary = training_stage(
-      "backbone", [&] { return library.train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
-  const auto trained_backbone = [&](const std::string& device) {
-    return library.load_operator(run / "backbone" / "model.safetensors", device, networks::Precision::float32,
-                                 globals.engine);
-  };
+  const networks::TrainingSummary backbone_summary = training_stage("backbone", [&] {
+    return library.train_backbone(profile.backbone, data, globals.seed, run / "backbone", globals.device);
+  });
   if (extent.last == "backbone") return run;
-  std::unique_ptr<Operator> backbone = trained_backbone("cpu");
+  const std::unique_ptr<Operator> backbone = library.load_operator(
+      run / "backbone" / "model.safetensors", globals.device, networks::Precision::float32, globals.engine);
 
   std::string training_lines = training_line(profile, "backbone", backbone_summary);
   const auto train = [&](const networks::ExplainerRecipe& recipe, const fs::path& folder,
                          const std::optional<std::string>& name) {
     const networks::TrainingSummary summary = training_stage(name ? "explainer " + *name : "explainer", [&] {
       return library.train_explainer(recipe, *backbone, explainer_data(data, profile, recipe, globals.seed),
-                                     globals.seed, run / folder);
+                                     globals.seed, run / folder, {}, globals.device);
     });
     training_lines += training_line(profile, "explainer", summary, name);
   };
@@ -205,8 +203,6 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   if (part.whole()) write_file(run / "training.jsonl", training_lines);
   if (extent.last == "explainer") return run;
 
-  // Trainings run on the CPU. What they made is judged on the device.
-  if (globals.device != "cpu") backbone = trained_backbone(globals.device);
   evaluation::Contestants explainers;
   const auto judge = [&](const fs::path& folder, const std::optional<std::string>& name) {
     explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, globals.device, name));

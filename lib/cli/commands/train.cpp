@@ -52,7 +52,7 @@ std::vector<HeldOutScore> a_few_scores(const Profile& profile, const data::Datas
   constexpr int inputs = 8;
   const networks::ExplainerRecipe& recipe = profile.explainer;
   if (data.explained(data::Split::test, recipe.scenario).empty()) return {};
-  const auto explainer = trained_explainer(globals.out / "model.safetensors", backbone, "cpu");
+  const auto explainer = trained_explainer(globals.out / "model.safetensors", backbone, globals.device);
   return held_out_scores({.op = backbone,
                           .inputs = test_inputs(data, recipe.scenario, inputs),
                           .rule = data::rule_for(recipe.scenario, data),
@@ -83,7 +83,7 @@ void add_train(CLI::App& app, const Globals& globals) {
   const auto check = [options, &globals] {
     require(!options->data.empty(), "train: --data (is missing: there is nothing to learn from). Give --data FILE.h5.");
     require(!globals.out.empty(), "train: --out (is missing: the weights need a folder). Give --out FOLDER.");
-    require(globals.device == "cpu", "train: --device=", globals.device, " (trainings run on the CPU). Leave it out.");
+    networks::library().require_device(globals.device);
   };
 
   add_training(*train, "backbone", "The operator itself, on the data set's targets", *options)->callback([=, &globals] {
@@ -91,7 +91,8 @@ void add_train(CLI::App& app, const Globals& globals) {
     data::Dataset stored = data::read_dataset(options->data);
     const Profile profile = load_profile_for(options->profile, globals.config, options->data, stored);
     const data::Dataset data = at_points_of(profile, std::move(stored));
-    report(networks::library().train_backbone(profile.backbone, data, globals.seed, globals.out), globals);
+    report(networks::library().train_backbone(profile.backbone, data, globals.seed, globals.out, globals.device),
+           globals);
   });
 
   auto* explainer = add_training(*train, "explainer", "An explainer of a trained operator", *options);
@@ -123,12 +124,12 @@ void add_train(CLI::App& app, const Globals& globals) {
     check();
     data::Dataset stored = data::read_dataset(options->data);
     const Profile profile = load_profile_for(options->profile, globals.config, options->data, stored);
-    const auto backbone =
-        networks::library().load_operator(options->own.op, "cpu", networks::Precision::float32, globals.engine);
+    const auto backbone = networks::library().load_operator(options->own.op, globals.device,
+                                                            networks::Precision::float32, globals.engine);
     const data::Dataset data = at_points_of(profile, std::move(stored));
     report(networks::library().train_explainer(profile.explainer, *backbone,
                                                explainer_data(data, profile, profile.explainer, globals.seed),
-                                               globals.seed, globals.out),
+                                               globals.seed, globals.out, {}, globals.device),
            globals, [&] { return a_few_scores(profile, data, *backbone, globals); });
   });
 }
