@@ -89,8 +89,9 @@ double error_of_product(int inner, std::uint64_t number) {
   return worst / largest;
 }
 
-// A sum of products of rounded factors is off by a random walk of their roundings: sqrt(2·inner)·unit/√12 of a product's
-// size in the mean, of which the largest of some hundred entries is four. The largest entry is some sqrt(inner).
+// A sum of products of rounded factors is off by a random walk of their roundings: sqrt(2·inner)·unit/√12 of a
+// product's size in the mean, of which the largest of some hundred entries is four. The largest entry is some
+// sqrt(inner).
 TEST(Warp, MultipliesWithTheRoundingsOfItsArithmetic) {
   SCOPED_TRACE(replay());
   for (const int inner : {1, 8, 13, 64}) {
@@ -227,8 +228,8 @@ double kernel_error(const std::vector<double>& exact, const std::vector<double>&
   return worst / std::max(std::sqrt(square), 0.01 * size);
 }
 
-// Split products have about the roundings of float32, which LibTorch makes as well: where a network is sensitive to them,
-// so are both. Plain TF32 has 2^13 times those, and BF16 2^16 times.
+// Split products have about the roundings of float32, which LibTorch makes as well: where a network is sensitive to
+// them, so are both. Plain TF32 has 2^13 times those, and BF16 2^16 times.
 TEST(FnoKernel, HasTheValuesOfTheNetworkUpToItsArithmetic) {
   SCOPED_TRACE(replay());
   double of_tf32 = 0, of_bf16 = 0;

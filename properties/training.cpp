@@ -157,8 +157,8 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
 
     // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1
     // call for the identity, 8 for v(∅) and v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of
-    // its 16 samples.
-    for (const int calls : {45, 36}) {
+    // its 4 batches.
+    for (const int calls : {22, 19}) {
       const StoppingOperator stopping(calls);
       EXPECT_THROW(train_explainer(recipe, stopping, data, 1, parts), Stopped);
       EXPECT_TRUE(fs::exists(parts / "checkpoint.safetensors"));

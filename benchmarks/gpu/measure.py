@@ -1,28 +1,54 @@
-"""Measures coalitions per second of neuraloperator's FNO, eager, and of ours by LibTorch on one device, and writes a report.
+"""Measures an FNO of the paper's size on one device: ours, and neuraloperator's by the same PyTorch.
 
-Both evaluate masked fields at the centre, single precision, the paper's architecture. Each round measures every row for the peer and for us, one after the other;
-the table shows medians over rounds and the range of the ratio. The peer gets its masks on the device already, and its best batch size; ours is asked as a
-game asks it: coalitions as bits in the host's memory, values back there. Our values are checked against double precision on the CPU before each measurement.
+The parts come in order of worth: whether our numbers are right, coalitions per second, training steps and labels, one training of a profile. Each has its share of nine minutes and
+stops by itself. Every row goes to rows.jsonl as soon as it is known, so that a device that is lent may be taken back at any time.
+
+The peer evaluates masked fields at the centre, in each of its forms: eager, compiled (torch.compile), and captured as a CUDA graph. Its batch is doubled until its rate falls or the
+memory ends. For float32 both of PyTorch's flags for TF32 are off. TF32 turns both on, and BF16 is autocast. Its masks are on the device already; ours are asked for as a game
+asks: coalitions as bits in the host's memory, values back there.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "peers"))
-from compare import processor, repeat_for  # noqa: E402
+from compare import neuralop_fno, processor, repeat_for  # noqa: E402
 
-ROWS = [(f"FNO1D, n = {n}", (n,), f"fno1d_coalitions/n:{n}") for n in (16, 64, 256, 1024)]
-ROWS += [(f"FNO2D, {n} x {n}", (n, n), f"fno2d_coalitions/n:{n}") for n in (4, 8, 16, 32)]
-WIDTH, PADDED = 64, 2  # channels; padded size of an axis over its size
-# MFLOP of a coalition by a plain forward pass and by the engine, as reports/performance.md counts them on the CPU.
-PLAIN = (4.035, 12.93, 49.48, 199.6, 24.13, 40.57, 108.3, 386.9)
-ENGINE = (1.966, 6.476, 23.76, 92.92, 4.923, 23.01, 59.16, 198.7)
-MFLOP = {row[0]: counts for row, *counts in zip(ROWS, PLAIN, ENGINE)}
+GAMES = [("FNO1D", n) for n in (256, 64, 1024, 16)] + [("FNO2D", n) for n in (8, 16, 32, 4)]  # in order of worth
+PRECISIONS = ("float32", "tf32", "bf16")
+BATCH, COALITIONS = 64, 128  # of a step of profile paper
+SECONDS = {"correctness": 60, "coalitions": 240, "training": 110, "profile": 120}
+
+
+class Rows:
+    """Rows of one run, in a file that is complete after each of them."""
+
+    def __init__(self, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.file = open(folder / "rows.jsonl", "w", encoding="utf-8")
+        self.rows = []
+
+    def add(self, **row):
+        self.rows.append(row)
+        self.file.write(json.dumps(row) + "\n")
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        print(json.dumps(row), file=sys.stderr)
+
+
+class Part:
+    """The time that a part has."""
+
+    def __init__(self, seconds):
+        self.end = time.monotonic() + seconds
+
+    def left(self):
+        return self.end - time.monotonic()
 
 
 def wait_for(device):
@@ -32,176 +58,263 @@ def wait_for(device):
         torch.cuda.synchronize(device)
 
 
-def batches(shape, device):
-    """Sizes from what is too small for the device to what one activation of a gigabyte allows (on the CPU: of its caches)."""
-    points = WIDTH
-    for size in shape:
-        points *= PADDED * size
-    largest = max(1, (1 << 28 if device.type == "cuda" else 1 << 23) // points)
-    batch = min(16, largest)
-    while batch <= largest:
-        yield batch
-        batch *= 2 if device.type == "cuda" else 4
-
-
-def peer_rate(shape, device, seconds):
-    import torch
-    from neuralop.models import FNO
-
-    torch.manual_seed(0)
-    model = FNO(n_modes=(16,) * len(shape), in_channels=1, out_channels=1, hidden_channels=WIDTH, n_layers=4, domain_padding=0.5).eval().to(device)
-    shown, hidden = torch.randn(1, 1, *shape, device=device), torch.zeros(1, 1, *shape, device=device)
-    centre = tuple(size // 2 for size in shape)
-    best, chosen = 0.0, 0
-    for batch in batches(shape, device):
-        try:
-            masks = torch.rand(batch, 1, *shape, device=device) < 0.5
-
-            def work(repetitions=4 if device.type == "cuda" else 1):
-                for _ in range(repetitions):
-                    model(torch.where(masks, shown, hidden))[(slice(None), 0) + centre]
-                wait_for(device)
-                return repetitions
-
-            with torch.inference_mode():
-                rate = batch * work() * repeat_for(seconds, work)
-        except torch.cuda.OutOfMemoryError:
-            break
-        if rate > best:
-            best, chosen = rate, batch
-    del model
-    if device.type == "cuda":
-        torch.cuda.empty_cache()  # our program wants the memory
-    return best, chosen
-
-
-def our_rate(program, benchmark, device, seconds):
-    command = [program, f"--benchmark_filter=^{benchmark}(/|$)", "--benchmark_format=json", f"--benchmark_min_time={seconds}", "--device", str(device)]
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode != 0:
-        sys.exit(f"gpu: {' '.join(command)} ended with {run.returncode}: {run.stderr.strip()}")
-    entries = json.loads(run.stdout or '{"benchmarks": []}')["benchmarks"]
-    if not entries:
-        sys.exit(f"gpu: benchmark={benchmark} (not in {program}). Build it, or correct the table.")
-    if entries[0].get("error_occurred"):
-        sys.exit(f"gpu: benchmark={benchmark} (wrong values on {device}: {entries[0]['error_message']}). Repair the engine before measuring.")
-    return entries[0]["items_per_second"], entries[0]["error"]
-
-
-def product_rate(device):
-    """Multiplications and additions per second of a large single-precision matrix product by PyTorch."""
+def with_precision(precision):
+    """Sets PyTorch's flags; returns the context of a computation."""
     import torch
 
-    size = 8192 if device.type == "cuda" else 2048
-    a, b = torch.randn(size, size, device=device), torch.randn(size, size, device=device)
-
-    def work():
-        a @ b
-        wait_for(device)
-
-    return 2 * size**3 * repeat_for(1.0, work)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+    return lambda device: torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16")
 
 
 def environment(device):
     import neuralop
     import torch
 
-    name = processor()
+    found = {"processor": processor(), "processors": len(os.sched_getaffinity(0)), "pytorch": torch.__version__, "neuraloperator": neuralop.__version__,
+             "commit": subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()}
     if device.type == "cuda":
         driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.split("\n")[0]
-        memory = torch.cuda.get_device_properties(device).total_memory / 2**30
-        name = f"{torch.cuda.get_device_name(device)}, {memory:.0f} GiB, driver {driver}, CUDA {torch.version.cuda}; host {name}"
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    return (f"{name}, {len(os.sched_getaffinity(0))} CPUs; PyTorch {torch.__version__} for both, TF32 off in products and convolutions, matrix product {product_rate(device) / 1e12:.3g} TFLOP/s; "
-            f"neuraloperator {neuralop.__version__}; commit {commit}")
+        found |= {"card": torch.cuda.get_device_name(device), "memory_gib": round(torch.cuda.get_device_properties(device).total_memory / 2**30), "driver": driver, "cuda": torch.version.cuda}
+    size = 8192 if device.type == "cuda" else 1024
+    for precision in PRECISIONS:
+        with_precision(precision)
+        dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+        a, b = torch.randn(size, size, device=device).to(dtype), torch.randn(size, size, device=device).to(dtype)
+
+        def work():
+            a @ b
+            wait_for(device)
+
+        found[f"product_tflops_{precision}"] = 2e-12 * size**3 * repeat_for(0.3, work)
+    return found
 
 
-def report(rows, measured, device, rounds):
-    title = "# Coalitions per second on a GPU: fewer operations, same efficiency" if device.type == "cuda" else "# Coalitions per second through the GPU's path, tried on the CPU"
-    rates = [
-        "| game | peer, coalitions/s | its batch | ours, coalitions/s | ours / peer | range | error |",
-        "|---|--:|--:|--:|--:|---|--:|",
-    ]
-    operations = [
-        "| game | plain MFLOP | engine MFLOP | plain / engine | ours / peer, coalitions/s | peer, TFLOP/s | ours, TFLOP/s |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    at_limit = 0
-    for name, shape, _ in rows:
-        peer, batch, ours, error = (list(column) for column in zip(*measured[name]))
-        ratios, (plain, engine) = [a / b for a, b in zip(ours, peer)], MFLOP[name]
-        ratio, chosen = statistics.median(ratios), statistics.mode(batch)
-        at_limit += chosen == max(batches(shape, device))
-        rates.append(f"| {name} | {statistics.median(peer):.4g} | {chosen} | {statistics.median(ours):.4g} | {ratio:.2f} | {min(ratios):.2f}..{max(ratios):.2f} | {max(error):.1e} |")
-        operations.append(f"| {name} | {plain:.4g} | {engine:.4g} | {plain / engine:.2f} | {ratio:.2f} "
-                          f"| {1e-6 * plain * statistics.median(peer):.3g} | {1e-6 * engine * statistics.median(ours):.3g} |")
-    return "\n".join([
-        title,
-        "",
-        "The table has the coalitions per second of a game of hidden cells, where each point is a player. The operator is an FNO with 64 channels, 16 modes per axis,",
-        "4 layers and padding 0.5, asked at the centre in single precision. The peer is eager neuraloperator.",
-        "",
-        "## What it shows",
-        "",
-        *rates,
-        "",
-        "*error*: the largest difference to double precision over the standard deviation of v.",
-        "",
-        "The engine needs fewer operations for a coalition than a plain forward pass. Where *ours / peer* is *plain / engine*, both reach the same share of the GPU's rate,",
-        "and the gain is in the operations alone. Where ours has fewer TFLOP/s, the engine uses the GPU less well than the peer does.",
-        "",
-        *operations,
-        "",
-        "## How it was run",
-        "",
-        f"`benchmarks/gpu/run`, {rounds} round{'s' if rounds > 1 else ''}; numbers are medians, and the range of the ratio over rounds. The peer gets masks that are on the device already. Ours",
-        "reads coalitions from the host and returns values there.",
-        "",
-        environment(device) + ".",
-        "",
-        "## Known faults",
-        "",
-        f"- The peer's best batch is the upper limit of the search in {at_limit} of {len(rows)} rows. Larger batches were not tried.",
-        "- The peer runs eagerly: no `torch.compile`, no CUDA graphs, no TF32 and no BF16. Its time for a coalition includes all points of the masks.",
-        "- The operations are those that [performance.md](performance.md) counts on the CPU. That the GPU's engine carries out the same ones is an assumption.",
-    ]) + "\n"
+class Peer:
+    """neuraloperator's FNO, asked for masked fields at the centre."""
+
+    def __init__(self, name, points, device):
+        import torch
+
+        self.device, self.shape = device, (points,) * (2 if name == "FNO2D" else 1)
+        self.model = neuralop_fno(len(self.shape)).eval().to(device)
+        self.shown, self.hidden = torch.randn(1, 1, *self.shape, device=device), torch.zeros(1, 1, *self.shape, device=device)
+        self.centre = (slice(None), 0) + tuple(size // 2 for size in self.shape)
+
+    def values(self, model, masks):
+        import torch
+
+        return model(torch.where(masks, self.shown, self.hidden))[self.centre]
+
+    def masks(self, batch):
+        import torch
+
+        return torch.rand(batch, 1, *self.shape, device=self.device) < 0.5
+
+    def error(self, context):
+        """max |difference| to double precision on the CPU, over the standard deviation of the values."""
+        import torch
+
+        masks = self.masks(64)
+        with torch.inference_mode():
+            with context(self.device):
+                found = self.values(self.model, masks).double().cpu()
+            exact = neuralop_fno(len(self.shape)).eval().double()
+            mixed = torch.where(masks.cpu(), self.shown.double().cpu(), self.hidden.double().cpu())
+            values = exact(mixed)[self.centre]
+        return float((values - found).abs().max() / values.std())
+
+    def call(self, form, batch, context):
+        """A function that evaluates so many masked fields, and how many it does before it waits."""
+        import torch
+
+        masks = self.masks(batch)
+        if form == "graph":
+            self.values(self.model, masks)
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream), context(self.device):
+                for _ in range(2):
+                    self.values(self.model, masks)
+            torch.cuda.current_stream().wait_stream(stream)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph), context(self.device):
+                self.values(self.model, masks)
+            return graph.replay
+        model = torch.compile(self.model) if form == "compiled" else self.model
+
+        def run():
+            with context(self.device):
+                self.values(model, masks)
+
+        return run
+
+    def rate(self, form, precision, seconds, largest):
+        """The best rate over batches, with its batch."""
+        import torch
+
+        context, best, chosen, batch = with_precision(precision), 0.0, 0, 16
+        repetitions = 4 if self.device.type == "cuda" else 1
+        while batch <= largest:
+            try:
+                with torch.inference_mode():
+                    one = self.call(form, batch, context)
+
+                    def work():
+                        for _ in range(repetitions):
+                            one()
+                        wait_for(self.device)
+
+                    rate = batch * repetitions * repeat_for(seconds, work)
+            except torch.OutOfMemoryError:
+                break
+            if rate > best:
+                best, chosen = rate, batch
+            elif rate < 0.95 * best:
+                break
+            batch *= 4 if form == "compiled" else 2
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return best, chosen
+
+
+def ours(programs, device, pattern, seconds):
+    """Rows of bench_gpu: name, items per second, error."""
+    command = [str(programs / "bench_gpu"), f"--benchmark_filter={pattern}", "--benchmark_format=json", f"--benchmark_min_time={seconds}", "--device", str(device)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"gpu: {' '.join(command)} ended with {run.returncode}: {run.stderr.strip()}")
+    for entry in json.loads(run.stdout or '{"benchmarks": []}')["benchmarks"]:
+        if entry.get("error_occurred"):
+            yield entry["name"], None, entry["error_message"]
+        else:
+            yield entry["name"].split("/real_time")[0], entry["items_per_second"], entry.get("error")
+
+
+def correctness(rows, programs, device):
+    run = subprocess.run([str(programs / "bench_gpu"), "--device", str(device), "--check"], stdout=subprocess.PIPE, text=True)
+    for line in run.stdout.splitlines():
+        rows.add(**json.loads(line))
+    if run.returncode not in (0, 1) or not run.stdout:
+        sys.exit(f"gpu: bench_gpu --check ended with {run.returncode}. Look at what it said.")
+
+
+def coalitions(rows, programs, device, part, quick):
+    seconds = 0.05 if quick else 0.2
+    only = {("FNO1D", 16), ("FNO2D", 4)} if quick else set(GAMES)
+    kinds = ("coalitions", "kernel_tf32x3", "kernel_tf32", "kernel_bf16")
+    for kind in kinds:
+        pattern = f"^fno(1d_{kind}/n:16|2d_{kind}/n:4)/" if quick else f"^fno[12]d_{kind}/"
+        for name, rate, error in ours(programs, device, pattern, seconds):
+            game, size = ("FNO1D" if name.startswith("fno1d") else "FNO2D"), int(name.split("n:")[1].split("/")[0])
+            precision = "float32" if kind == "coalitions" else kind.removeprefix("kernel_")
+            rows.add(part="coalitions", who="ours", form="kernel" if kind != "coalitions" else "LibTorch", game=game, n=size, precision=precision, rate=rate, error=error)
+    forms = [("eager", "float32"), ("graph", "float32"), ("eager", "tf32"), ("graph", "bf16"), ("eager", "bf16"), ("graph", "tf32"), ("compiled", "float32")]
+    if device.type != "cuda":
+        forms = [("eager", "float32"), ("eager", "bf16")]
+    for form, precision in forms:
+        for game, size in GAMES:
+            if (game, size) not in only:
+                continue
+            if part.left() < (30 if form == "compiled" else 5):
+                rows.add(part="coalitions", who="peer", form=form, game=game, n=size, precision=precision, rate=None, error="no time was left")
+                continue
+            try:
+                peer = Peer(game, size, device)
+                rate, batch = peer.rate(form, precision, seconds, 64 if quick else 1 << 20)
+                rows.add(part="coalitions", who="peer", form=form, game=game, n=size, precision=precision, rate=rate, batch=batch, error=peer.error(with_precision(precision)))
+            except RuntimeError as error:  # a form that PyTorch has not for this model, or not on this device
+                rows.add(part="coalitions", who="peer", form=form, game=game, n=size, precision=precision, rate=None, error=str(error).split("\n")[0][:200])
+
+
+def peer_training(device, points):
+    """A step of FastSHAP's loss on labels that are there, and the labels of a batch."""
+    import torch
+
+    with_precision("float32")
+    model, backbone = neuralop_fno().to(device), neuralop_fno(seed=1).eval().to(device)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-4, fused=device.type == "cuda")
+    fields, gains = torch.randn(BATCH, 1, points, device=device), torch.randn(BATCH, device=device)
+    members = (torch.rand(BATCH, COALITIONS, points, device=device) < 0.5).float()
+    targets = torch.randn(BATCH, COALITIONS, device=device)
+
+    def step():
+        values = model(fields)[:, 0] / points
+        values = values + ((gains - values.sum(1)) / points)[:, None]
+        loss = (torch.bmm(members, values[:, :, None])[:, :, 0] - targets).square().mean()
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+        return loss
+
+    def labels():
+        with torch.inference_mode():
+            masked = (members * fields).reshape(-1, 1, points)
+            return torch.cat([backbone(some)[:, 0, points // 2] for some in masked.split(4096 if device.type == "cuda" else 64)])
+
+    return step, labels
+
+
+def training(rows, programs, device, part, quick):
+    seconds = 0.05 if quick else 0.5
+    for kind in ("training_step", "labels"):
+        for name, rate, _ in ours(programs, device, f"^fno1d_{kind}/" + ("n:16/" if quick else ""), seconds):
+            rows.add(part="training", who="ours", what=kind, n=int(name.split("n:")[1].split("/")[0]), samples_per_second=rate)
+    for points in (16,) if quick else (256, 16, 64, 1024):
+        if part.left() < 10:
+            return
+        step, labels = peer_training(device, points)
+
+        def work():
+            for _ in range(4):
+                step()
+            wait_for(device)
+
+        rows.add(part="training", who="peer", what="training_step", n=points, samples_per_second=4 * BATCH * repeat_for(seconds, work))
+
+        def ask():
+            labels()
+            wait_for(device)
+
+        if not quick or device.type == "cuda":
+            rows.add(part="training", who="peer", what="labels", n=points, samples_per_second=BATCH * repeat_for(seconds, ask))
+
+
+def profile(rows, programs, device, folder, quick):
+    """One training of a profile: what the manifest says of its stages."""
+    minutes, run = (0.4 if quick else 1.9), folder / "run"
+    command = [str(programs / "opshap"), "reproduce", "--profile", "smoke" if quick else "paper", "--pde", "burgers1d", "--stage", "backbone", "--minutes", str(minutes),
+               "--device", "cpu" if device.type == "cpu" else str(device), "--out", str(run)]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    manifest = run / "manifest.json"
+    stages = json.loads(manifest.read_text())["stages"] if manifest.exists() else []
+    rows.add(part="profile", command=" ".join(command[1:]), exit_code=done.returncode, stages=stages, said=done.stderr[-300:] if done.returncode not in (0, 6) else "")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True, help="bench_gpu, built against the PyTorch of this Python")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", required=True, type=pathlib.Path, help="folder with bench_gpu and opshap, built against the PyTorch of this Python")
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0, help="per measurement, and per batch size of the peer")
-    parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--out", help="the report; - for standard output alone (default: reports/gpu.md for a GPU)")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(os.environ.get("OUT", "gpu-rows")), help="folder for rows.jsonl and environment.json (default: $OUT, else gpu-rows)")
+    parser.add_argument("--quick", action="store_true", help="small sizes alone: tries the script")
     arguments = parser.parse_args()
 
     import torch
 
-    # Products are in float32 by default and convolutions are not: each has a flag of its own.
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-
     if arguments.device.startswith("cuda") and not torch.cuda.is_available():
-        print(f"gpu: --device={arguments.device} (PyTorch {torch.__version__} sees no GPU). Run on a machine with one, or try the script with --device cpu.", file=sys.stderr)
+        print(f"gpu: --device={arguments.device} (PyTorch {torch.__version__} sees no GPU). Run on a machine with one, or try the script with --device cpu --quick.", file=sys.stderr)
         sys.exit(4)
-    device = torch.device(arguments.device)
-    rows = [row for row in ROWS if arguments.only in row[0]]
-    if not rows:
-        print(f"gpu: --only={arguments.only} (in no row's name). Give a part of one: {', '.join(row[0] for row in ROWS)}.", file=sys.stderr)
-        sys.exit(2)
-    out = arguments.out or ("reports/gpu.md" if device.type == "cuda" else "-")
-    measured = {row[0]: [] for row in rows}
-    for done in range(1, arguments.rounds + 1):
-        for name, shape, benchmark in rows:
-            measured[name].append(peer_rate(shape, device, arguments.seconds) + our_rate(arguments.program, benchmark, device, arguments.seconds))
-            print(f"{name}: peer {measured[name][-1][0]:.4g}/s, ours {measured[name][-1][2]:.4g}/s", file=sys.stderr)
-        # After every round: a GPU that is lent may be gone before the last one.
-        text = report(rows, measured, device, done)
-        if out != "-":
-            pathlib.Path(out + ".part").write_text(text)
-            os.replace(out + ".part", out)
-    print(text, end="")
+    device, programs, out, quick = torch.device(arguments.device), arguments.programs, arguments.out, arguments.quick
+    if device.type == "cpu":
+        torch.set_num_threads(len(os.sched_getaffinity(0)))
+    start, rows = time.monotonic(), Rows(out)
+    correctness(rows, programs, device)
+    found = environment(device)
+    (out / "environment.json").write_text(json.dumps(found, indent=2) + "\n")
+    coalitions(rows, programs, device, Part(SECONDS["coalitions"]), quick)
+    training(rows, programs, device, Part(SECONDS["training"]), quick)
+    profile(rows, programs, device, out, quick)
+    rows.add(part="end", seconds=time.monotonic() - start, wrong=[row["check"] for row in rows.rows if row.get("holds") is False])
+    sys.exit(1 if rows.rows[-1]["wrong"] else 0)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ struct Globals {
   std::vector<std::string> arguments;  ///< argv, for the manifest
 };
 
-/// Adds --config, --seed, --threads, --device, --precision, --no-engine, --out, --trust, --json, -q, -v to the application. Values
-/// are stored in `globals`; threads, trust and verbosity are set at once.
+/// Adds --config, --seed, --threads, --device, --precision, --no-engine, --out, --trust, --json, -q, -v to the
+/// application. Values are stored in `globals`; threads, trust and verbosity are set at once.
 void add_globals(CLI::App& app, Globals& globals);
 
 /// Runs a program's main: parses, runs the chosen subcommand, turns every exception into its message on standard error

@@ -42,7 +42,8 @@ Partition input_partition(const std::vector<std::int64_t>& shape, const std::vec
 networks::Precision precision_of(const Globals& globals);
 
 /// The operator that --operator names: trained weights, as Networks::load_operator() reads them, or the program of
-/// peer:FOLDER. Without a precision it is that of --precision. `input` is the shape of an array that it is to get, where there is one.
+/// peer:FOLDER. Without a precision it is that of --precision. `input` is the shape of an array that it is to get,
+/// where there is one.
 ///
 /// In a kept program (cli/kept_program.hpp) an operator is loaded once and renewed when its file has changed.
 ///

@@ -94,8 +94,9 @@ class Readout {
 class CoalitionEngine {
  public:
   virtual ~CoalitionEngine() = default;
-  /// values[i] = v(S) for row first + i of the coalitions, whose number is a multiple of that of the inputs. On the calling thread, or a device in its turn. An engine of
-  /// the CPU gives the same bits whatever else is in the batch; one of a device the same values to rounding.
+  /// values[i] = v(S) for row first + i of the coalitions, whose number is a multiple of that of the inputs. On the
+  /// calling thread, or a device in its turn. An engine of the CPU gives the same bits whatever else is in the batch;
+  /// one of a device the same values to rounding.
   virtual void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const = 0;
   /// Whether it has the slopes below; where it has not, the operator's own reverse passes have them. They throw
   /// std::logic_error then.

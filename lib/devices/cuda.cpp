@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <span>
@@ -33,6 +34,17 @@ void find(void* library, const char* name, Function*& function) {
                             " (the library that was found does not have it). Use CUDA 12 or later.");
 }
 
+/// Where the CUDA runtime lies that this process has loaded, and NVRTC with it; empty where there is none.
+fs::path folder_of_runtime() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const std::size_t path = line.find('/');
+    if (path != std::string::npos && line.find("/libcudart.so", path) != std::string::npos)
+      return fs::path(line.substr(path)).parent_path();
+  }
+  return {};
+}
+
 /// The part of NVRTC that is used.
 struct Nvrtc {
   using Program = void*;
@@ -52,7 +64,11 @@ struct Nvrtc {
  private:
   Nvrtc() {
     const char* given = std::getenv("OPSHAP_NVRTC");
-    void* library = given != nullptr ? opened({given}) : opened({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
+    std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    if (const fs::path beside = folder_of_runtime(); !beside.empty())
+      for (const char* name : {"libnvrtc.so.12", "libnvrtc.so.13"})
+        names.insert(names.begin(), (beside / name).string());
+    void* library = given != nullptr ? opened({given}) : opened(names);
     require<EnvironmentError>(library != nullptr, "cuda: nvrtc=", given != nullptr ? given : "libnvrtc.so",
                               " (cannot be opened). Install it, or say with OPSHAP_NVRTC where it is.");
     find(library, "nvrtcCreateProgram", create);

@@ -16,8 +16,8 @@ struct Compiled {
 };
 
 /// Compiles files of which the first one is the kernel's for an architecture such as "sm_90a". NVRTC is opened when it
-/// is first needed: that of OPSHAP_NVRTC, or the one that the system knows. No GPU is needed. Throws EnvironmentError
-/// where there is no NVRTC, or the text does not compile.
+/// is first needed: that of OPSHAP_NVRTC, or the one that came with LibTorch, or that the system knows. No GPU is
+/// needed. Throws EnvironmentError where there is no NVRTC, or the text does not compile.
 Compiled compile(const std::vector<SourceFile>& files, std::vector<std::string> options,
                  const std::string& architecture);
 

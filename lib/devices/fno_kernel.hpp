@@ -2,9 +2,9 @@
 
 // The values of a trained FNO for coalitions of inputs, as one kernel: a block takes a group of coalitions through the
 // whole network, with their states in its shared memory where they fit. Inside a layer the state of a point goes from
-// the mixed coefficients to the next transform's input in registers: inverse transform, skip, activation, perceptron and
-// gate of a tile of 16 points are products of the tensor cores, one after the other. The mixing and the head multiply
-// few rows by large matrices, for which the tensor cores are not made; they are sums in float32.
+// the mixed coefficients to the next transform's input in registers: inverse transform, skip, activation, perceptron
+// and gate of a tile of 16 points are products of the tensor cores, one after the other. The mixing and the head
+// multiply few rows by large matrices, for which the tensor cores are not made; they are sums in float32.
 
 #include "devices/fno_arguments.hpp"
 #include "devices/warp.hpp"
@@ -92,8 +92,8 @@ struct FnoGroup {
            (static_cast<long long>(number) * fields + (fields == 1 ? 0 : input)) * width();
   }
 
-  /// Calls make(which, row, tile) for the parts of `products` products with so many rows each: those with rows row.. and
-  /// channels 8·tile.. Each warp takes every eighth part.
+  /// Calls make(which, row, tile) for the parts of `products` products with so many rows each: those with rows row..
+  /// and channels 8·tile.. Each warp takes every eighth part.
   template <typename Make>
   OPSHAP_DEVICE void each_part(int products, int rows, const Make& make) const {
     const int down = (rows + Tile::rows - 1) / Tile::rows,

@@ -25,8 +25,8 @@ namespace opshap::devices {
 constexpr int lanes = 32, warps = 8, threads_of_block = warps * lanes;
 
 /// What the factors of a matrix product are rounded to; sums are in float32. TF32 keeps 11 significant bits and BF16
-/// eight. With tf32x3 each factor is the sum of two TF32 numbers, and the product of the smaller ones is left out: about
-/// the accuracy of float32.
+/// eight. With tf32x3 each factor is the sum of two TF32 numbers, and the product of the smaller ones is left out:
+/// about the accuracy of float32.
 enum class Arithmetic : int { tf32x3, tf32, bf16 };
 
 /// The lanes that a thread plays: its own on a GPU, and in the emulation all of a warp, one after the other.
@@ -90,8 +90,8 @@ struct Tile {
   }
 };
 
-/// 8 × 8 numbers of a right factor. A lane has two: in rows 2·(lane mod 4) and the next one, column lane/4. So the inner
-/// index has the place that it has in a Tile, and a sum can be the next product's left factor as it is.
+/// 8 × 8 numbers of a right factor. A lane has two: in rows 2·(lane mod 4) and the next one, column lane/4. So the
+/// inner index has the place that it has in a Tile, and a sum can be the next product's left factor as it is.
 struct Strip {
   static constexpr int rows = 8, columns = 8;
   float of[Lanes::held][2];

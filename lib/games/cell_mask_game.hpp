@@ -108,14 +108,14 @@ class MaskedOperator {
 std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario);
 
 /// The engine of the cell-mask games of several scenarios with the same domain, players and readout, or nullptr where
-/// the operator has none for them together. Memory: what the engine keeps of each input. Throws as cell_mask_game(), and
-/// InvalidArgument for scenarios that differ.
+/// the operator has none for them together. Memory: what the engine keeps of each input. Throws as cell_mask_game(),
+/// and InvalidArgument for scenarios that differ.
 std::unique_ptr<CoalitionEngine> engine_together(const Operator& op, std::span<const Scenario> scenarios);
 
 /// v(S) of these games: of all coalitions each game has as many, those of the first one first. An operator that has
 /// engines for one input alone is asked for each game. One without any engine gets the masked fields in batches of
-/// Operator::preferred_batch, whose fields may come from several games. Throws as engine_together(), and InvalidArgument for coalitions of other players or that cannot
-/// be shared out evenly.
+/// Operator::preferred_batch, whose fields may come from several games. Throws as engine_together(), and
+/// InvalidArgument for coalitions of other players or that cannot be shared out evenly.
 std::vector<double> values_together(const Operator& op, std::span<const Scenario> scenarios,
                                     const Coalitions& coalitions);
 

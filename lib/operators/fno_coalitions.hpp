@@ -51,10 +51,10 @@ torch::Tensor words_of(const Coalitions& coalitions, std::size_t first, std::int
 /// What they save against applying the network to masked fields: each point is lifted twice for an input, shown and
 /// hidden, and looked up by the masks afterwards; what the first block makes of a coalition's coefficients is a sum
 /// over its players where that is the cheaper way; the last block and the projection are computed at the query alone,
-/// with their linear parts multiplied out beforehand. Several inputs share all of this. Coalitions go to the device as bits, in one transfer for a call,
-/// and their values come back in one; in between there are as many batches as its memory asks for. Calls from several
-/// threads take turns on the device. Values agree to the rounding of the precision for any batch; unlike those of
-/// FnoEngine they are not the same bits, since a BLAS chooses its kernels by size.
+/// with their linear parts multiplied out beforehand. Several inputs share all of this. Coalitions go to the device as
+/// bits, in one transfer for a call, and their values come back in one; in between there are as many batches as its
+/// memory asks for. Calls from several threads take turns on the device. Values agree to the rounding of the precision
+/// for any batch; unlike those of FnoEngine they are not the same bits, since a BLAS chooses its kernels by size.
 class FnoCoalitions final : public CoalitionEngines {
  public:
   /// Parameters under the names of the Python reference's state_dict; they are shared and must not change any more. At
@@ -62,9 +62,9 @@ class FnoCoalitions final : public CoalitionEngines {
   /// DataError for a parameter that is not finite.
   FnoCoalitions(FnoConfig config, const torch::TensorOptions& options, const std::vector<Parameter>& parameters,
                 std::int64_t largest_batch = 65536);
-  /// The same in float32 by the kernel of lib/devices, with products of this arithmetic: on a GPU where the options name
-  /// one, else emulated. `shared_floats` is the shared memory that the emulation has. Networks or readouts that the
-  /// kernel does not cover are computed as above.
+  /// The same in float32 by the kernel of lib/devices, with products of this arithmetic: on a GPU where the options
+  /// name one, else emulated. `shared_floats` is the shared memory that the emulation has. Networks or readouts that
+  /// the kernel does not cover are computed as above.
   FnoCoalitions(FnoConfig config, const torch::TensorOptions& options, const std::vector<Parameter>& parameters,
                 devices::Arithmetic arithmetic, long long shared_floats = devices::shared_floats_90);
   ~FnoCoalitions() override;

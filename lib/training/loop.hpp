@@ -48,8 +48,8 @@ class AdamW {
 /// its parts.
 using LossPart = std::function<torch::Tensor(std::int64_t first, std::int64_t count)>;
 
-/// The loss of a batch of fields on this domain, computed in chunks that fit into caches, on all threads. A GPU computes
-/// the batch as a whole. A scalar of float64 on the network's device, for which nobody has waited there.
+/// The loss of a batch of fields on this domain, computed in chunks that fit into caches, on all threads. A GPU
+/// computes the batch as a whole. A scalar of float64 on the network's device, for which nobody has waited there.
 torch::Tensor batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain,
                          const LossPart& part);
 

@@ -38,8 +38,8 @@ PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, c
 class SampleGames {
  public:
   /// `fields` are those of the whole data set. `queries` has the explained point of each member; without them it is the
-  /// rule's. `options` are those of the tensors that it gives. Throws as make_scenario() for a rule that does not fit the
-  /// fields.
+  /// rule's. `options` are those of the tensors that it gives. Throws as make_scenario() for a rule that does not fit
+  /// the fields.
   SampleGames(const Operator& backbone, const data::SampleFields& fields, const ResolutionGroup& group,
               const ScenarioRule& rule, std::vector<std::int64_t> queries = {},
               const torch::TensorOptions& options = torch::kFloat32);
