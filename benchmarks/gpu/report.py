@@ -59,7 +59,7 @@ def main():
         lines.append([f"{what.replace('_', ' ')}, n = {n}", number(peer), number(mine), number(mine / peer) if mine and peer else ""])
     print("\n".join(table(["what", "peer, samples/s", "ours, samples/s", "ours / peer"], lines)) + "\n")
     for row in of["profile"]:
-        print(f"`opshap {row['command']}` ended with {row['exit_code']}: " + "; ".join(f"{stage['name']} {stage['seconds']:.0f} s on {stage['device']}" for stage in row["stages"]) + ".\n")
+        print(f"`opshap {row['command']}` ended with {row['exit_code']}: " + "; ".join(f"{stage['name']} {stage['seconds']:.0f} s on {stage['device']}" for stage in row["stages"]) + ("." if row["stages"] else "no stage was finished.") + "\n")
     print("## Correctness\n")
     print("\n".join(table(["what", "error", "most", "holds"], [[row["check"], number(row["error"]), number(row["most"]), "yes" if row["holds"] else "**no**"] for row in of["correctness"]])) + "\n")
     print(subprocess.run([sys.executable, str(pathlib.Path(__file__).with_name("roofline.py"))], capture_output=True, text=True).stdout)
