@@ -329,7 +329,7 @@ TEST_P(EveryNetwork, TakesATrainingStepWithoutANumberOnTheHost) {
     const Tensor inputs = torch::empty({domain.points(), 3, in_channels}, options);
     const auto part = [&](std::int64_t first, std::int64_t count) {
       const Tensor outputs = network->forward(inputs.narrow(1, first, count), domain);
-      EXPECT_EQ(outputs.sizes(), (std::vector<std::int64_t>{domain.points(), 3, 2}));
+      EXPECT_EQ(outputs.sizes(), (std::vector<std::int64_t>{domain.points(), 3, network->output_channels()}));
       return outputs.square().mean();
     };
     EXPECT_TRUE(training::batch_loss(*network, 3, domain, part).is_meta());

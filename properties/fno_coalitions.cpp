@@ -273,7 +273,8 @@ TEST(FnoCoalitions, OfSeveralInputsNeedOneScenarioAndAsManyCoalitions) {
 TEST(FnoCoalitions, HaveTheirShapesWithoutNumbers) {
   for_all_questions([](const Question& question, std::uint64_t seed) {
     const ManyQuestions many(question, seed);
-    const auto network = operators::make_network(question.config, torch::TensorOptions(torch::kMeta));
+    const auto network =
+        operators::make_network(question.config, torch::TensorOptions(torch::kFloat64).device(torch::kMeta));
     const auto engine =
         engines_of(*network).coalition_engine(many.shown, many.hidden, question.players, question.readout);
     const auto* there = dynamic_cast<const operators::DeviceEngine*>(engine.get());

@@ -226,9 +226,7 @@ class LocalNo final : public Network {
   std::shared_ptr<const FourierBasis> basis_on(const GridPadding& padding) const {
     return fourier_basis(padding.padded(), config_.n_modes, options(), config_.inverse_shift);
   }
-  Tensor all_points(const GridPadding& padding) const {
-    return torch::arange(padding.padded_points(), options().dtype(torch::kInt64));
-  }
+  Tensor all_points(const GridPadding& padding) const { return torch::arange(padding.padded_points(), torch::kInt64); }
 
   Tensor lift(const Tensor& fields, const Domain& domain) const {
     return lifting_(config_.knows_places() ? with_places(fields, domain.shape()) : fields, fused());

@@ -12,7 +12,9 @@ Tensor stencil_sums(const Tensor& x, const Stencil& stencil, const std::vector<s
                     const Tensor& points) {
   const std::int64_t lines = shape[0], size = shape[1], batch = x.size(1), inputs = x.size(2),
                      outputs = stencil.inside.size(2);
-  const auto values_at = [&](const Tensor& places) { return x.index_select(0, places).reshape({-1, inputs}); };
+  const auto values_at = [&](const Tensor& places) {
+    return x.index_select(0, places.to(x.device())).reshape({-1, inputs});
+  };
   Tensor sums = torch::zeros({points.size(0) * batch, outputs}, x.options().requires_grad(false));
   for (const int tap : stencil.used) {
     const Tensor line = torch::floor_divide(points, size) + (tap / 3 - 1),
@@ -23,8 +25,9 @@ Tensor stencil_sums(const Tensor& x, const Stencil& stencil, const std::vector<s
     if (beyond.numel() == 0) continue;
     const Tensor change = stencil.beyond.defined() ? stencil.beyond[tap] - stencil.inside[tap] : -stencil.inside[tap];
     const Tensor correction = torch::mm(values_at(from.index_select(0, beyond)), change);
-    sums =
-        sums.view({-1, batch, outputs}).index_add(0, beyond, correction.view({-1, batch, outputs})).view({-1, outputs});
+    sums = sums.view({-1, batch, outputs})
+               .index_add(0, beyond.to(x.device()), correction.view({-1, batch, outputs}))
+               .view({-1, outputs});
   }
   return sums.view({-1, batch, outputs});
 }

@@ -24,7 +24,8 @@ struct Stencil {
 };
 
 /// The stencil's sums at some points of a plane, [points, B, Cout], from x [plane, B, Cin]. `shape`: lines, and points
-/// of a line. `points`: numbers of points as int64 on the device of x. One product for each tap.
+/// of a line. `points`: numbers of points as int64 on the CPU, which looks for those at the edges. One product for each
+/// tap.
 torch::Tensor stencil_sums(const torch::Tensor& x, const Stencil& stencil, const std::vector<std::int64_t>& shape,
                            const torch::Tensor& points);
 
