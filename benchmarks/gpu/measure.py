@@ -299,8 +299,8 @@ def profile(rows, programs, device, run, quick):
     command = [str(programs / "opshap"), "reproduce", "--profile", "smoke" if quick else "paper", "--pde", "burgers1d", "--stage", "backbone", "--minutes", str(minutes),
                "--device", "cpu" if device.type == "cpu" else str(device), "--out", str(run)]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    manifest = run / "manifest.json"
-    stages = json.loads(manifest.read_text())["stages"] if manifest.exists() else []
+    manifests = list(run.rglob("manifest.json"))  # of the problem's folder
+    stages = json.loads(manifests[0].read_text())["stages"] if manifests else []
     rows.add(part="profile", command=" ".join(command[1:-2]), exit_code=done.returncode, stages=stages, said=done.stderr[-300:] if done.returncode not in (0, 6) else "")
 
 
