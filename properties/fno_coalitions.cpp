@@ -18,6 +18,7 @@
 #include "core/threads.hpp"
 #include "games/cell_mask_game.hpp"
 #include "kernels/kernels.hpp"
+#include "operators/batches.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"

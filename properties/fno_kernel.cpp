@@ -132,11 +132,10 @@ TEST(FnoKernel, KeepsInSharedMemoryWhatFitsThere) {
   EXPECT_EQ(of.spectrum.shared, 1);
   EXPECT_EQ(of.workspace_of_block, 2048 * 64);
   EXPECT_LE(of.shared_floats, devices::shared_floats_90);
-  EXPECT_TRUE(devices::has_kernel(64, 32, 9, 4));
-  EXPECT_FALSE(devices::has_kernel(65, 32, 4, 1));
-  EXPECT_FALSE(devices::has_kernel(64, 65, 4, 1));
-  EXPECT_FALSE(devices::has_kernel(64, 32, 10, 1));
-  EXPECT_FALSE(devices::has_kernel(64, 32, 4, 5));
+  EXPECT_TRUE(devices::has_kernel(64, 32, 9));
+  EXPECT_FALSE(devices::has_kernel(65, 32, 4));
+  EXPECT_FALSE(devices::has_kernel(64, 65, 4));
+  EXPECT_FALSE(devices::has_kernel(64, 32, 10));
 }
 
 /// Several inputs of a random network, with a few coalitions for each.
@@ -172,7 +171,10 @@ struct KernelGames {
     const Domain domain = Domain::unit(shape);
     players = random_cells(domain, up_to(1, static_cast<int>(domain.points())), rng);
     const auto query = [&] { return Query{.point = up_to(0, static_cast<int>(domain.points()) - 1), .channel = 1}; };
-    readout = up_to(0, 1) == 0 ? Readout(query()) : Readout({{query(), 1.0}, {query(), -0.5}});
+    readout =
+        up_to(0, 1) == 0
+            ? Readout(query())
+            : Readout({{query(), 1.0}, {query(), -0.5}, {query(), 0.3}, {query(), 0.7}, {query(), -0.2}});  // two calls
     const bool one_baseline = up_to(0, 1) == 0;
     const auto field = [&](double low, double high) {
       FieldBatch one = FieldBatch::zeros(domain, 1, config.in_channels);

@@ -360,22 +360,13 @@ void print_rows(const Answers& answers) {
 
 }  // namespace
 
-namespace {
-
-/// How the path of an operator begins whose coalitions are evaluated by a GPU's kernel, here or emulated.
-constexpr std::string_view kernel_prefix = "kernel, ";
-
-}  // namespace
-
 Json answers_json(const Globals& globals, const Answers& answers) {
   Json object = answers.several ? attributions_json(globals, answers)
                                 : attribution_json(globals, answers, answers.attributions.front().front());
   if (!answers.path.empty()) {
     object["path"] = answers.path;
-    if (answers.path.starts_with(kernel_prefix))
-      object.update(Json{{"device", globals.device},
-                         {"precision", answers.path.substr(answers.path.rfind(' ') + 1)},
-                         {"kernels", {"fno"}}});
+    if (const std::string precision = precision_name(globals); precision != "float32")
+      object.update(Json{{"device", globals.device}, {"precision", precision}, {"kernels", {"fno"}}});
   }
   if (const auto& blocks = answers.blocks)
     object.update(Json{{"blocks", blocks->count}, {"block_of_player", blocks->of_player}});

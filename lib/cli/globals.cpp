@@ -211,6 +211,11 @@ void take_whole_numbers(CLI::App& app) {
 
 }  // namespace
 
+std::string precision_name(const Globals& globals) {
+  if (!globals.precision.empty()) return globals.precision;
+  return globals.device == "emulated" ? "tf32x3" : "float32";
+}
+
 void add_globals(CLI::App& app, Globals& globals) {
   shape_help(app);
   app.fallthrough();

@@ -45,6 +45,9 @@ struct Globals {
   std::vector<std::string> arguments;  ///< argv, for the manifest
 };
 
+/// What --precision says; without it "float32", or "tf32x3" of kernels that are emulated.
+std::string precision_name(const Globals& globals);
+
 /// Adds --config, --seed, --threads, --device, --precision, --no-engine, --out, --trust, --json, -q, -v to the
 /// application. Values are stored in `globals`; threads, trust and verbosity are set at once.
 void add_globals(CLI::App& app, Globals& globals);

@@ -147,9 +147,7 @@ struct Known {
 }  // namespace
 
 networks::Precision precision_of(const Globals& globals) {
-  const std::string name = !globals.precision.empty()     ? globals.precision
-                           : globals.device == "emulated" ? "tf32x3"
-                                                          : "float32";
+  const std::string name = precision_name(globals);
   if (name == "tf32x3") return networks::Precision::tf32x3;
   if (name == "tf32") return networks::Precision::tf32;
   return name == "bf16" ? networks::Precision::bf16 : networks::Precision::float32;

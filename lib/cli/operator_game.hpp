@@ -38,7 +38,7 @@ FieldBatch on_mesh(FieldBatch fields, const Domain& mesh, std::string_view who);
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who);
 
-/// What --precision says; without it float32, or tf32x3 of kernels that are emulated.
+/// What --precision says.
 networks::Precision precision_of(const Globals& globals);
 
 /// The operator that --operator names: trained weights, as Networks::load_operator() reads them, or the program of

@@ -25,8 +25,8 @@ struct FnoLayerArguments {
 
 /// The last block and the projection at one query, multiplied out.
 struct FnoHeadArguments {
-  int line, place, point;                        ///< the query's place in the padded grid, and its point in the field
-  const float *first, *first_here, *first_bias;  ///< [2·frequencies·width, hidden], [width, hidden], [hidden]
+  int line, place;                                  ///< the query's place in the padded grid
+  const float *first, *first_here, *first_bias;     ///< [2·frequencies·width, hidden], [width, hidden], [hidden]
   const float *second, *second_here, *second_bias;  ///< [hidden, wide], [width, wide], [wide]
   const float *third, *bias;                        ///< [wide], [1]
 };

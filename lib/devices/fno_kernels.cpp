@@ -43,9 +43,9 @@ std::array<Wanted, 6> arrays(const FnoArguments& of) {
 
 }  // namespace
 
-bool has_kernel(int width, int hidden, int layers, int heads) {
+bool has_kernel(int width, int hidden, int layers) {
   return up_to_eights(width) <= 8 * most_width_tiles && up_to_eights(hidden) <= 8 * most_hidden_tiles &&
-         layers <= FnoArguments::most_layers + 1 && heads <= FnoArguments::most_heads;
+         layers <= FnoArguments::most_layers + 1;
 }
 
 void place_arrays(FnoArguments& of, long long shared_floats) {

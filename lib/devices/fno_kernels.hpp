@@ -9,7 +9,7 @@
 namespace opshap::devices {
 
 /// Whether the kernel can have a network of these sizes, which are rounded up to multiples of 8.
-bool has_kernel(int width, int hidden, int layers, int heads);
+bool has_kernel(int width, int hidden, int layers);
 
 /// Says where a block keeps its arrays, and how many coalitions it takes together: up to eight, if all arrays then fit
 /// into so many floats of shared memory. If not even those of one coalition do, the largest are in the workspace.

@@ -302,7 +302,7 @@ class Fno final : public Network {
     const bool plain =
         !config_.knows_volumes() && config_.options == FnoOptions{} &&
         devices::has_kernel(config_.hidden_channels,
-                            static_cast<int>(layers_.front().block.pointwise.mlp.bias0.size(0)), config_.n_layers, 1);
+                            static_cast<int>(layers_.front().block.pointwise.mlp.bias0.size(0)), config_.n_layers);
     require(plain, "operator: --precision=", devices::name_of(arithmetic),
             " (the kernel has the default options, up to 64 "
             "channels and up to ",

@@ -1,156 +1,21 @@
 #include "operators/fno_coalitions.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string_view>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/threads.hpp"
 #include "devices/cuda.hpp"
 #include "engines/axis_basis.hpp"
+#include "operators/batches.hpp"
+#include "operators/fno_parts.hpp"
 #include "operators/spectral_convolution.hpp"
 
 namespace opshap::operators {
 
-namespace {
-
-/// Bytes that can still be had on a GPU; nothing for the CPU, or when the driver does not say.
-std::optional<std::int64_t> free_memory(const torch::Device& device) {
-  if (!device.is_cuda()) return std::nullopt;
-  // LibTorch itself has no portable call for this, and without a GPU's LibTorch there is no CUDA runtime to link to: it
-  // is here when LibTorch has loaded it.
-  using MemGetInfo = int (*)(std::size_t * free, std::size_t * total);
-  const auto get_info = reinterpret_cast<MemGetInfo>(dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
-  if (get_info == nullptr) return std::nullopt;
-  const c10::DeviceGuard of_device(device);
-  std::size_t free = 0, total = 0;
-  if (get_info(&free, &total) != 0) return std::nullopt;
-  return static_cast<std::int64_t>(free);
-}
-
-/// Restores the caller's setting. The worker threads end with parallel_for.
-class OneThread {
- public:
-  OneThread() { at::set_num_threads(1); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-  ~OneThread() { at::set_num_threads(before_); }
-
- private:
-  int before_ = at::get_num_threads();
-};
-
-}  // namespace
-
-void memory_batches(const char* who, std::int64_t total, std::atomic<std::int64_t>& size,
-                    const std::function<void(std::int64_t first, std::int64_t count)>& compute, std::int64_t begin,
-                    std::int64_t group) {
-  for (std::int64_t first = begin; first < begin + total;) {
-    std::int64_t count = std::min(size.load(), begin + total - first);
-    const std::int64_t left = group - first % group;
-    count = left < group || count < group ? std::min(count, left) : count - count % group;
-    try {
-      compute(first, count);
-      first += count;
-    } catch (const c10::Error& error) {
-      // LibTorch has no type of its own for this one on the CPU. Its backtrace has the names of our functions.
-      if (std::string_view(error.what_without_backtrace()).find("memory") == std::string_view::npos) throw;
-      require<EnvironmentError>(count > 1, who,
-                                ": batch=1 (there is not enough memory even for that). Use a coarser grid.");
-      size = count / 2;
-    }
-  }
-}
-
-void parallel_chunks(std::int64_t total, std::int64_t size,
-                     const std::function<void(std::int64_t first, std::int64_t count)>& compute) {
-  if (total <= 0) return;
-  const OneThread one_thread;
-  parallel_for(static_cast<std::size_t>((total + size - 1) / size), [&](std::size_t index) {
-    if (at::get_num_threads() != 1) at::set_num_threads(1);
-    const std::int64_t first = static_cast<std::int64_t>(index) * size;
-    compute(first, std::min(size, total - first));
-  });
-}
-
-namespace {
-
 using torch::Tensor;
-
-/// y = x·W + b for rows x, W [Cin, Cout].
-struct RowLinear {
-  Tensor weight, bias;
-
-  Tensor operator()(const Tensor& x) const { return torch::addmm(bias, x, weight); }
-  RowLinear in(const torch::Dtype dtype) const { return {weight.to(dtype), bias.to(dtype)}; }
-};
-
-/// x in place.
-Tensor gelu_in_place(Tensor x) { return torch::gelu_(x); }
-
-/// The last block and the projection at one query, times its weight: its linear parts are multiplied out.
-struct Head {
-  Query query;
-  std::int64_t place = 0;  ///< of the query's point in the padded grid
-  Tensor first, first_here,
-      first_bias;  ///< coefficients [2·frequencies·C, hidden] and the state at the query [C, hidden] to the MLP's
-                   ///< hidden layer
-  Tensor second, second_here, second_bias;  ///< [hidden, wide] and [C, wide] to the projection's hidden layer
-  Tensor third, bias;                       ///< [wide], [1]: to the output's channel
-
-  /// Coefficients [frequencies, 2, B, C] of the last block's input and that input at the query [B, C] to values [B].
-  Tensor operator()(const Tensor& coefficients, const Tensor& here) const {
-    const std::int64_t batch = here.size(0);
-    Tensor hidden = torch::addmm(first_bias, coefficients.permute({2, 0, 1, 3}).reshape({batch, first.size(0)}), first);
-    hidden = gelu_in_place(hidden.addmm_(here, first_here));
-    const Tensor wide = gelu_in_place(torch::addmm(second_bias, hidden, second).addmm_(here, second_here));
-    return torch::addmv(bias, wide, third);
-  }
-};
-
-using Heads = std::vector<Head>;
-
-/// Inputs and their baselines: what each point makes of them, shown and hidden, [axis 0, axis 1, inputs, C]. There may
-/// be one baseline for all inputs.
-struct Lifted {
-  struct Pair {
-    Tensor shown, hidden;
-
-    /// One of the two for each point and coalition, by masks [.., rows, 1]. Each input has as many rows.
-    Tensor by(const Tensor& masks) const {
-      const std::int64_t inputs = shown.size(-2);
-      if (inputs == 1) return torch::where(masks, shown, hidden);
-      std::vector<std::int64_t> shape = masks.sizes().vec();
-      shape.insert(shape.end() - 2, inputs);
-      shape[shape.size() - 2] /= inputs;
-      return torch::where(masks.reshape(shape), shown.unsqueeze(-2), hidden.unsqueeze(-2)).flatten(-3, -2);
-    }
-    /// Those of some inputs.
-    Pair of(std::int64_t first, std::int64_t count) const {
-      return {shown.narrow(-2, first, count), hidden.size(-2) == 1 ? hidden : hidden.narrow(-2, first, count)};
-    }
-  };
-  Pair states, skips, gates;  ///< after the lifting; what the first block's skip and gate make of them
-
-  std::int64_t inputs() const { return states.shown.size(2); }
-  Lifted of(std::int64_t first, std::int64_t count) const {
-    return {states.of(first, count), skips.of(first, count), gates.of(first, count)};
-  }
-};
-
-/// Who owns which point.
-struct Players {
-  std::int64_t count = 0;
-  Tensor owner;  ///< [points]
-  Tensor table;  ///< [inputs, players, 2·frequencies·C]: what each of them adds to the first block's coefficients;
-                 ///< undefined where it does not pay
-};
-
-}  // namespace
 
 Tensor member_rows(const Tensor& words, std::int64_t players) {
   const Tensor numbers = torch::arange(players, words.options());
@@ -165,48 +30,16 @@ Tensor words_of(const Coalitions& coalitions, std::size_t first, std::int64_t co
       .to(device, /*non_blocking=*/false, /*copy=*/true);
 }
 
-struct FnoCoalitions::Weights {
-  struct Block {
-    Tensor spectral, spectral_bias, skip, gate;  ///< gate [C]
-    RowLinear mlp0, mlp1;
-  };
+namespace {
 
-  FnoConfig config;
-  torch::TensorOptions options;
-  RowLinear lifting0, lifting1, projection0, projection1;  ///< in double, since they are only used to prepare
-  std::vector<Block> blocks;
+using Weights = FnoParts::Weights;
+using Head = FnoParts::Head;
+using Heads = FnoParts::Heads;
+using Lifted = FnoParts::Lifted;
+using Players = FnoParts::Players;
+using RowLinear = FnoParts::RowLinear;
 
-  Weights(FnoConfig of, const torch::TensorOptions& in, const std::vector<Parameter>& parameters)
-      : config(std::move(of)), options(in) {
-    std::map<std::string, Tensor> known;
-    for (const Parameter& parameter : parameters) {
-      known[parameter.name] = parameter.value.detach();
-      require<DataError>(parameter.value.is_meta() || torch::isfinite(parameter.value).all().item<bool>(),
-                         "engine: ", parameter.name,
-                         " (has numbers that are not finite). Train again or repair the file.");
-    }
-    const auto linear = [&](const std::string& name) {
-      return RowLinear{known.at(name + ".weight").squeeze(-1).t(), known.at(name + ".bias")};
-    };
-    lifting0 = linear("lifting.fcs.0").in(torch::kFloat64);
-    if (!config.knows_places()) {  // the first layer gets the places, and makes nothing of them
-      const auto axes = static_cast<std::int64_t>(config.n_modes.size());
-      lifting0.weight = torch::cat({lifting0.weight, lifting0.weight.new_zeros({axes, lifting0.weight.size(1)})});
-    }
-    lifting1 = linear("lifting.fcs.1").in(torch::kFloat64);
-    projection0 = linear("projection.fcs.0").in(torch::kFloat64);
-    projection1 = linear("projection.fcs.1").in(torch::kFloat64);
-    for (int index = 0; index < config.n_layers; ++index) {
-      const std::string at = message(".", index);
-      blocks.push_back({.spectral = known.at("fno_blocks.convs" + at + ".weight.tensor"),
-                        .spectral_bias = known.at("fno_blocks.convs" + at + ".bias").flatten(),
-                        .skip = known.at("fno_blocks.fno_skips" + at + ".conv.weight").squeeze(-1).t(),
-                        .gate = known.at("fno_blocks.channel_mlp_skips" + at + ".weight").flatten(),
-                        .mlp0 = linear("fno_blocks.channel_mlp" + at + ".fcs.0"),
-                        .mlp1 = linear("fno_blocks.channel_mlp" + at + ".fcs.1")});
-    }
-  }
-};
+}  // namespace
 
 /// What computes by the kernel, and how.
 class FnoCoalitions::Kernel {
@@ -307,7 +140,9 @@ class FnoCoalitions::OnGrid {
   Players players(const std::vector<int>& player_of, std::int64_t count, std::int64_t coalitions,
                   const Lifted& lifted) {
     Players players{.count = count, .owner = torch::tensor(player_of, torch::kInt64).to(options().device())};
-    if (table_pays(count, coalitions, lifted.inputs())) players.table = table(players, lifted);
+    if (!table_pays(count, coalitions, lifted.inputs())) return players;
+    players.table = table(players, lifted);
+    players.empty = by_field(coefficients(lifted.states.hidden, true)).unsqueeze(1);
     return players;
   }
   bool table_pays(std::int64_t players, std::int64_t coalitions, std::int64_t inputs) const {
@@ -317,23 +152,19 @@ class FnoCoalitions::OnGrid {
            coalitions * (direct - from_table) >= players * direct;
   }
 
-  /// The coefficients of the first block for no player at all, [baselines, 1, 2·frequencies·C]: what the table adds to.
-  Tensor empty_coefficients(const Lifted& lifted) const {
-    return by_field(coefficients(lifted.states.hidden, true)).unsqueeze(1);
-  }
-
   /// Values [rows] of coalitions [rows, words], of which each of some inputs has as many.
-  Tensor values(const Tensor& words, const Players& players, const Lifted& lifted, const Tensor& empty,
-                const Heads& heads) const {
+  Tensor values(const Tensor& words, const Players& players, const Lifted& lifted, const Heads& heads) const {
     const std::int64_t batch = words.size(0), last = static_cast<std::int64_t>(weights_->blocks.size()) - 1;
     const Tensor members = member_rows(words, players.count);
     const Tensor masks = masks_of(members, players);
     Tensor spectrum;
     if (players.table.defined()) {
       const Tensor ones = members.to(options().dtype());
-      spectrum = lifted.inputs() == 1
-                     ? torch::baddbmm(by_row(empty), ones.expand({rows(), batch, players.count}), by_row(players.table))
-                     : by_row(torch::baddbmm(empty, ones.view({lifted.inputs(), -1, players.count}), players.table));
+      spectrum =
+          lifted.inputs() == 1
+              ? torch::baddbmm(by_row(players.empty), ones.expand({rows(), batch, players.count}),
+                               by_row(players.table))
+              : by_row(torch::baddbmm(players.empty, ones.view({lifted.inputs(), -1, players.count}), players.table));
       spectrum = spectrum.contiguous().view({basis_->frequencies(), 2, batch, width_});
     } else {
       spectrum = coefficients(lifted.states.by(masks), true);
@@ -354,15 +185,14 @@ class FnoCoalitions::OnGrid {
     return sum([&](const Head& head) { return x.select(0, head.place); });
   }
 
-  /// Whether the kernel covers a readout of so many queries.
-  bool in_kernel(std::size_t heads) const {
-    return kernel_ != nullptr &&
-           devices::has_kernel(static_cast<int>(width_), static_cast<int>(hidden()),
-                               static_cast<int>(weights_->blocks.size()), static_cast<int>(heads));
+  /// Whether there is a kernel, and it covers the network.
+  bool in_kernel() const {
+    return kernel_ != nullptr && devices::has_kernel(static_cast<int>(width_), static_cast<int>(hidden()),
+                                                     static_cast<int>(weights_->blocks.size()));
   }
   /// Values [rows] of coalitions [rows, words] by it. `before`: how many coalitions come before these; each input has
-  /// `each` of them.
-  Tensor kernel_values(const Tensor& words, const Players& players, const Lifted& lifted, const Heads& heads,
+  /// `each` of them. At most FnoArguments::most_heads heads.
+  Tensor kernel_values(const Tensor& words, const Players& players, const Lifted& lifted, std::span<const Head> heads,
                        std::int64_t each, std::int64_t before) {
     std::vector<Tensor> kept;  // until the kernel has run, or its memory is given to another in the same stream
     const auto numbers = [&](const Tensor& of) { return kept.emplace_back(of.contiguous()).data_ptr<float>(); };
@@ -388,7 +218,6 @@ class FnoCoalitions::OnGrid {
       const std::int64_t columns = grid_.padded(1);
       of.head[i] = {.line = static_cast<int>(head.place / columns),
                     .place = static_cast<int>(head.place % columns),
-                    .point = static_cast<int>(head.query.point),
                     .first = numbers(in_eights(head.first.view({rows(), width_, -1}), {1, 2})),
                     .first_here = numbers(in_eights(head.first_here, {0, 1})),
                     .first_bias = numbers(in_eights(head.first_bias, {0})),
@@ -411,9 +240,13 @@ class FnoCoalitions::OnGrid {
   /// With zeros at the end of these axes, up to a multiple of eight.
   static Tensor in_eights(const Tensor& of, const std::vector<std::int64_t>& axes) {
     std::vector<std::int64_t> ends(static_cast<std::size_t>(2 * of.dim()), 0);
-    for (const std::int64_t axis : axes)
-      ends[static_cast<std::size_t>(2 * (of.dim() - 1 - axis) + 1)] = up_to_eights(of.size(axis)) - of.size(axis);
-    return torch::constant_pad_nd(of, ends);
+    bool whole = true;  // then nothing is copied, as for the paper's sizes
+    for (const std::int64_t axis : axes) {
+      const std::int64_t more = up_to_eights(of.size(axis)) - of.size(axis);
+      ends[static_cast<std::size_t>(2 * (of.dim() - 1 - axis) + 1)] = more;
+      whole = whole && more == 0;
+    }
+    return whole ? of : torch::constant_pad_nd(of, ends);
   }
   std::int64_t hidden() const { return weights_->blocks.front().mlp0.weight.size(1); }
 
@@ -590,8 +423,7 @@ class FnoCoalitions::Engine final : public DeviceEngine {
       : grid_(std::move(grid)),
         heads_(std::move(heads)),
         lifted_(std::move(lifted)),
-        partition_(std::move(partition)),
-        empty_(grid_->empty_coefficients(lifted_)) {}
+        partition_(std::move(partition)) {}
 
   void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
     if (values.empty()) return;
@@ -608,19 +440,25 @@ class FnoCoalitions::Engine final : public DeviceEngine {
     const std::int64_t each = all / inputs, begin = static_cast<std::int64_t>(first);
     const std::lock_guard turn(grid_->turn());
     const Tensor words = words_of(coalitions, first, count, grid_->options().device());
-    if (grid_->in_kernel(heads_->size())) {
+    if (grid_->in_kernel()) {
       prepare_players(0);
-      return grid_->kernel_values(words, players_, lifted_, *heads_, each, begin);
+      const std::span<const Head> heads = *heads_;
+      Tensor sum;
+      for (std::size_t head = 0; head < heads.size(); head += devices::FnoArguments::most_heads) {
+        const auto some =
+            heads.subspan(head, std::min<std::size_t>(devices::FnoArguments::most_heads, heads.size() - head));
+        const Tensor values = grid_->kernel_values(words, players_, lifted_, some, each, begin);
+        sum = sum.defined() ? sum.add_(values) : values;
+      }
+      return sum;
     }
     prepare_players(std::min(count, each));
     const Tensor found = torch::empty({count}, grid_->options());
     const auto compute = [&](std::int64_t start, std::int64_t size) {
       const std::int64_t input = start / each, some = std::max<std::int64_t>(1, size / each);
-      Players players = players_;
-      if (players.table.defined()) players.table = players.table.narrow(0, input, some);
       found.narrow(0, start - begin, size)
-          .copy_(grid_->values(words.narrow(0, start - begin, size), players, lifted_.of(input, some),
-                               empty_.size(0) == 1 ? empty_ : empty_.narrow(0, input, some), *heads_));
+          .copy_(grid_->values(words.narrow(0, start - begin, size), players_.of(input, some), lifted_.of(input, some),
+                               *heads_));
     };
     memory_batches("engine", count, grid_->batch(), compute, begin, each);
     return found;
@@ -641,7 +479,6 @@ class FnoCoalitions::Engine final : public DeviceEngine {
   std::shared_ptr<const Heads> heads_;
   Lifted lifted_;
   Partition partition_;
-  Tensor empty_;
   mutable Players players_;  ///< changed in this engine's turn only
 };
 

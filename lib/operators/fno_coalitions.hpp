@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,24 +12,11 @@
 #include "core/operator.hpp"
 #include "devices/fno_kernels.hpp"
 #include "operators/fno.hpp"
+#include "operators/fno_parts.hpp"
 #include "operators/network.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
-
-/// Calls compute(first, count) for begin..begin+total-1 in batches of at most `size`, one after the other. Where things
-/// come in groups of `group`, from 0 on, a batch has whole groups or a part of one. A batch that runs out of memory is
-/// begun again with half the size, which `size` then keeps. Throws EnvironmentError when there is no memory for a batch
-/// of one; `who` starts the message.
-void memory_batches(const char* who, std::int64_t total, std::atomic<std::int64_t>& size,
-                    const std::function<void(std::int64_t first, std::int64_t count)>& compute, std::int64_t begin = 0,
-                    std::int64_t group = 1);
-
-/// Calls compute(first, count) for 0..total-1 cut into chunks of `size` (the last one may be smaller), on threads()
-/// threads, each of which runs LibTorch without threads of its own. Results do not depend on the number of threads when
-/// compute() writes only what belongs to its chunk.
-void parallel_chunks(std::int64_t total, std::int64_t size,
-                     const std::function<void(std::int64_t first, std::int64_t count)>& compute);
 
 /// A coalition engine whose values stay on a device until somebody wants them.
 class DeviceEngine : public CoalitionEngine {
@@ -75,12 +61,11 @@ class FnoCoalitions final : public CoalitionEngines {
   std::string path() const override;
 
  private:
-  struct Weights;
   class Kernel;
   class OnGrid;
   class Engine;
 
-  std::shared_ptr<const Weights> weights_;
+  std::shared_ptr<const FnoParts::Weights> weights_;
   std::int64_t largest_batch_;
   std::shared_ptr<const Kernel> kernel_;  ///< null without any
   mutable std::mutex mutex_;

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
-#include "operators/fno_coalitions.hpp"
+#include "operators/batches.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "operators/fno_coalitions.hpp"
+#include "operators/batches.hpp"
 #include "operators/layers.hpp"
 #include "operators/spectral_convolution.hpp"
 #include "operators/tiles.hpp"

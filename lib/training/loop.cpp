@@ -18,7 +18,7 @@
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
 #include "data/safetensors.hpp"
-#include "operators/fno_coalitions.hpp"
+#include "operators/batches.hpp"
 #include "operators/weights.hpp"
 #include "training/ranks.hpp"
 #include "training/training.hpp"
