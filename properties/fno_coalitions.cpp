@@ -111,6 +111,15 @@ std::unique_ptr<operators::Network> network(const operators::FnoConfig& config, 
   return result;
 }
 
+/// By the operations of LibTorch alone, in float32. Its GELU, x/2·(1 + erf), is known to a fixed error as those of the
+/// engines are; far below 0 that error is all there is of the value. The GELU of our fused layers is known to a
+/// relative one, so that a network may be a hundred times as exact with them.
+std::unique_ptr<Operator> by_libtorch(const operators::FnoConfig& config, std::uint64_t seed) {
+  auto plain = network(config, seed, torch::kFloat32);
+  plain->set_fused(false);
+  return as_operator(std::move(plain), false);
+}
+
 operators::FnoCoalitions engines_of(const operators::Network& network, std::int64_t largest_batch = 65536) {
   return {operators::FnoConfig::parse(network.config()), network.options(), network.parameters(), largest_batch};
 }
@@ -160,8 +169,7 @@ TEST(FnoCoalitions, AreTheNetworkAppliedToMaskedFields) {
     RC_ASSERT(error(exact, engine_values(*network(question.config, seed, torch::kFloat64), question)) < 1e-12);
     // A network may be sensitive to roundings itself. Two orders of the same sums round by chance: of the largest
     // errors of a few coalitions one was seen at 4.6 times the other in some thousand questions.
-    const auto single = as_operator(network(question.config, seed, torch::kFloat32), false);
-    const double plain = error(exact, plain_values(*single, question));
+    const double plain = error(exact, plain_values(*by_libtorch(question.config, seed), question));
     RC_ASSERT(error(exact, engine_values(*network(question.config, seed, torch::kFloat32), question)) <
               std::max(2e-5, 10 * plain));
     const auto kernels = as_operator(network(question.config, seed, torch::kFloat32));
@@ -325,31 +333,32 @@ TEST(FnoCoalitions, NameWhatIsNotFinite) {
 }
 
 // Of all points as players. LibTorch rounds as often as the engine does: where a network is so ill conditioned that it
-// errs by more, so may the engine.
+// errs by more, so may the engine. It may err 20 times as much where slopes are those of GELUs far below 0: LibTorch
+// knows one to 3e-8, half a unit in the last place of 1 + erf, halved, and the engine to 5e-7. All slopes are measured
+// by the largest one, since these errors do not shrink where a network is flat.
 TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
   for_all_questions([](const Question& of, std::uint64_t seed) {
-    const auto engine = as_operator(network(of.config, seed, torch::kFloat32)),
-               plain = as_operator(network(of.config, seed, torch::kFloat32), false),
+    const auto engine = as_operator(network(of.config, seed, torch::kFloat32)), plain = by_libtorch(of.config, seed),
                precise = as_operator(network(of.config, seed, torch::kFloat64));
     const Partition cells = Partition::one_player_per_point(of.input.domain);
     Rng rng(seed, "coalitions");
     const Coalitions coalitions = random_coalitions(cells.players, 5, rng);
-    const std::vector<double> nodes = {0, 0.3, 0.8, 1};
-    const auto compare = [&](const auto& slopes) {
-      const auto by = [&](const Operator& op) {
-        return slopes(*games::cell_mask_game(op, {of.input, of.baseline, cells, of.readout}));
-      };
-      const std::vector<double> exact = by(*precise), found = by(*engine), torch = by(*plain);
-      RC_ASSERT(largest_difference(found, exact) < 2e-5 * largest(exact) + 4 * largest_difference(torch, exact));
-    };
-    compare([&](const Game& game) { return game.extension()->gradients(on_diagonal(nodes, cells.players)); });
-    compare([&](const Game& game) { return game.mean_field()->gradients(on_diagonal(nodes, cells.players)); });
-    compare([&](const Game& game) { return game.slopes()->gradients(corners(coalitions)); });
-    // Each player with a weight of its own.
-    std::vector<double> anywhere;
+    const std::vector<double> diagonal = on_diagonal(std::vector{0.0, 0.3, 0.8, 1.0}, cells.players);
+    std::vector<double> anywhere;  // each player with a weight of its own
     for (int i = 0; i < 3 * cells.players; ++i) anywhere.push_back(rng.uniform());
-    compare([&](const Game& game) { return game.extension()->gradients(anywhere); });
-    compare([&](const Game& game) { return game.mean_field()->gradients(anywhere); });
+    const auto slopes = [&](const Operator& op) {
+      const auto game = games::cell_mask_game(op, {of.input, of.baseline, cells, of.readout});
+      std::vector<double> all;
+      const auto add = [&all](const std::vector<double>& some) { all.insert(all.end(), some.begin(), some.end()); };
+      for (const std::vector<double>& weights : {diagonal, anywhere}) {
+        add(game->extension()->gradients(weights));
+        add(game->mean_field()->gradients(weights));
+      }
+      add(game->slopes()->gradients(corners(coalitions)));
+      return all;
+    };
+    const std::vector<double> exact = slopes(*precise), found = slopes(*engine), torch = slopes(*plain);
+    RC_ASSERT(largest_difference(found, exact) < 2e-5 * largest(exact) + 20 * largest_difference(torch, exact));
   });
 }
 
