@@ -154,7 +154,6 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
   for (const networks::ExplainerRecipe& recipe : {small_explainer(6), other_explainer(6)}) {
     const fs::path one = folder_ / recipe.coordinates / "whole", parts = folder_ / recipe.coordinates / "parts";
     const networks::TrainingSummary whole = train_explainer(recipe, backbone, data, 1, one);
-
     // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1
     // call for the identity, 8 for v(∅) and v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of
     // its 4 batches.
@@ -184,6 +183,23 @@ TEST_F(Training, AsksForLabelsThatItKeepsOnlyOnce) {
     const auto five = train_explainer(recipe, WeightedMeanOperator(0.5), data, 1, folder_ / target / "5");
     EXPECT_EQ(three.operator_evaluations, five.operator_evaluations) << target;
   }
+}
+
+TEST_F(Training, ThatIsStoppedAsksOnlyForTheLabelsThatItHasNot) {
+  networks::ExplainerRecipe recipe = other_explainer(3);
+  recipe.target = "permutation_pairs";
+  const StoppingOperator all(10000), rest(10000);
+  const fs::path one = folder_ / "whole", parts = folder_ / "parts";
+  const auto train = [&, data = small_data(16, 4)](const Operator& backbone, const fs::path& folder) {
+    return train_explainer(recipe, backbone, data, 1, folder).operator_evaluations;
+  };
+  const std::int64_t evaluations = train(all, one);
+  EXPECT_THROW(train(StoppingOperator(10000 - all.left() - 1), parts), Stopped);
+  EXPECT_EQ(names_in(parts), std::set<std::string>{"labels_0.safetensors"});
+  EXPECT_EQ(train(rest, parts), evaluations);
+  EXPECT_GE(rest.left(), all.left() + 8) << "a call or more for each of eight samples";
+  EXPECT_EQ(read_file(parts / "model.safetensors"), read_file(one / "model.safetensors"));
+  EXPECT_EQ(names_in(parts), names_in(one));
 }
 
 /// A number of each line of a metrics file.

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "games/cell_mask_game.hpp"
@@ -17,9 +19,11 @@
 #include "operators/network.hpp"
 #include "support/golden.hpp"
 #include "support/networks.hpp"
+#include "support/run_folder.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
 #include "support/weighted_mean_operator.hpp"
+#include "training/kept_labels.hpp"
 #include "training/loop.hpp"
 #include "training/samples.hpp"
 #include "training/target.hpp"
@@ -317,6 +321,31 @@ TEST(FastShapLoss, HasTheStoredValueAndGradient) {
     ++found;
   }
   EXPECT_EQ(found, 2);
+}
+
+using KeptLabels = RunFolder;
+
+TEST_F(KeptLabels, AreAskedForOnceByATrainingAndAgainByAnother) {
+  int asked = 0;
+  const auto ask = [&asked] {
+    ++asked;
+    return Target::Labels{torch::rand({3, 4}), torch::rand({3}, torch::kFloat64)};
+  };
+  const training::KeptLabels kept(folder_ / "a", R"({"seed":1})"), of_another(folder_ / "a", R"({"seed":2})");
+  const Target::Labels first = kept.of(0, ask), second = kept.of(1, ask), again = kept.of(0, ask);
+  EXPECT_EQ(2, asked);
+  ASSERT_EQ(first.size(), again.size());
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(first[i].equal(again[i])) << i;
+  EXPECT_FALSE(first[0].equal(second[0]));
+
+  of_another.of(0, ask);
+  EXPECT_EQ(3, asked);
+  std::string broken = read_file(folder_ / "a" / "labels_0.safetensors");
+  broken.back() ^= 1;
+  write_file(folder_ / "a" / "labels_0.safetensors", broken);
+  EXPECT_THROW(of_another.of(0, ask), DataError);
+  kept.forget(2);
+  EXPECT_EQ(names_in(folder_ / "a"), std::set<std::string>());
 }
 
 TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {

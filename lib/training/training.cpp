@@ -16,6 +16,7 @@
 #include "core/scenario.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/network.hpp"
+#include "training/kept_labels.hpp"
 #include "training/loop.hpp"
 #include "training/ranks.hpp"
 #include "training/resolution_batches.hpp"
@@ -484,7 +485,7 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   };
   const Ranks& ranks = Ranks::all();
   // The validation labels never change, nor do those of the training with a target that asks once. Each rank asks for
-  // its share.
+  // its share. A process that is alone keeps the latter for its next piece.
   const std::vector<Batch> validation_batches = ordered_batches(validation.groups, recipe.batch);
   std::vector<Target::Labels> fixed_labels;
   for (const Batch& batch : validation_batches)
@@ -497,12 +498,19 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
     return gathered(draw(train, ranks.share(all), Target::Use::training, 0), ranks.share(members).first, members,
                     ranks);
   };
+  const KeptLabels kept(folder, identity);
   if (target->once()) {
     once += train.evaluations(*target, Target::Use::training);
     for (std::size_t group = 0; group < train.groups.size(); ++group) {
       Batch all{.group = group, .members = std::vector<std::int64_t>(train.groups[group].samples.size())};
       std::iota(all.members.begin(), all.members.end(), std::int64_t{0});
-      train.labels.push_back(all_labels(all));
+      if (!ranks.alone()) {
+        train.labels.push_back(all_labels(all));
+        continue;
+      }
+      Target::Labels labels = kept.of(group, [&] { return all_labels(all); });
+      for (torch::Tensor& label : labels) label = label.to(options.device());
+      train.labels.push_back(std::move(labels));
     }
   }
 
@@ -566,7 +574,9 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
       return loss_of(batch_loss, validation, validation_batches[i], fixed_labels[i]);
     });
   };
-  return run_training(loop, *network, folder);
+  summary = run_training(loop, *network, folder);
+  if (ranks.first()) kept.forget(train.groups.size());
+  return summary;
 }
 
 }  // namespace opshap::training

@@ -48,7 +48,8 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
 /// loss is the target's on labels that never change. With a base the slopes of each sample are asked once, before the
 /// first step. Coalitions are the same on any device. Throws InvalidArgument when the backbone does not take the data's
 /// fields or cannot give the base, and when target, scenario or base do not fit. The folder keeps the weights after the
-/// epochs in `snapshots` too, as networks::epoch_file().
+/// epochs in `snapshots` too, as networks::epoch_file(). Labels that are asked once lie there until the training has
+/// ended (KeptLabels), unless several processes train together.
 networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& recipe, const Operator& backbone,
                                           const data::Dataset& data, std::uint64_t seed,
                                           const std::filesystem::path& folder, const std::vector<int>& snapshots = {},

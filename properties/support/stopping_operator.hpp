@@ -15,6 +15,8 @@ class StoppingOperator final : public WeightedMeanOperator {
     return WeightedMeanOperator::apply(inputs);
   }
   bool has_mean_field() const override { return false; }
+  /// Calls that it still answers.
+  int left() const { return left_; }
 
  private:
   mutable int left_;
