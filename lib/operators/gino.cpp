@@ -4,6 +4,7 @@
 #include "operators/gino.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
@@ -165,8 +166,8 @@ class GinoEngine final : public CoalitionEngine {
     const auto compute = [&](std::int64_t begin, std::int64_t size) {
       const torch::NoGradGuard no_grad;
       const Tensor latent = latent_of(coalitions, first + static_cast<std::size_t>(begin), size);
-      for (std::int64_t from = 0; from < size; from += together_) {
-        const Tensor some = latent.narrow(1, from, std::min(together_, size - from)).contiguous();
+      for (std::int64_t from = 0; from < size; from += together_.load()) {
+        const Tensor some = latent.narrow(1, from, std::min(together_.load(), size - from)).contiguous();
         const auto to = values.begin() + begin + from;
         std::fill_n(to, some.size(1), 0.0);
         for (const auto& [query, weight] : readout_.terms()) {
@@ -204,7 +205,8 @@ class GinoEngine final : public CoalitionEngine {
   std::shared_ptr<const GinoMesh> mesh_;
   Readout readout_;
   int players_;
-  std::int64_t together_, channels_ = 0;
+  mutable std::atomic<std::int64_t> together_;  ///< coalitions in a batch; fewer where memory is short
+  std::int64_t channels_ = 0;
   Tensor empty_;   ///< the latent grid of the empty coalition, [latent points · channels, 1]
   Tensor change_;  ///< what each player changes there when shown, sparse [latent points · channels, players]
 };

@@ -1,6 +1,7 @@
 #include "operators/network.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <stdexcept>
@@ -251,11 +252,10 @@ class NetworkOperator final : public Operator {
 
   void for_chunks(const FieldBatch& inputs,
                   const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
-    const std::int64_t size = cached_batch(*network_, inputs.domain);
+    std::atomic<std::int64_t> size = cached_batch(*network_, inputs.domain);
+    if (!network_->options().device().is_cpu()) return memory_batches(describe().c_str(), inputs.batch, size, compute);
     try {
-      if (network_->options().device().is_cpu()) return parallel_chunks(inputs.batch, size, compute);
-      for (std::int64_t first = 0; first < inputs.batch; first += size)
-        compute(first, std::min(size, inputs.batch - first));
+      parallel_chunks(inputs.batch, size, compute);
     } catch (const c10::Error& error) {
       // LibTorch has no type of its own for this one on the CPU.
       const bool memory = std::string_view(error.what_without_backtrace()).find("memory") != std::string_view::npos;
