@@ -42,6 +42,10 @@ void release(void* memory) {
 
 // All memory of this program is counted; the tests are single-threaded.
 void* operator new(std::size_t size) { return counted(std::malloc(size)); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  void* memory = std::malloc(size);
+  return memory == nullptr ? nullptr : counted(memory);
+}
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { release(memory); }
 
