@@ -162,6 +162,7 @@ function(opshap_one_program)
     target_link_libraries(one_program PRIVATE ${packages})
   endforeach()
   target_link_libraries(one_program PRIVATE opshap_cli)
+  target_compile_definitions(one_program PRIVATE OPSHAP_VERSION="${PROJECT_VERSION}")
 endfunction()
 
 # Target `headers` compiles each header by itself, which shows that it stands alone. Those with LibTorch share its precompiled headers; nothing else is
