@@ -207,12 +207,6 @@ TEST_F(CommandLine, PlacesThatCannotBeWrittenAreRefused) {
   expect_refusal("report " + path("no_such_run"), 3, "no_such_run");
 }
 
-TEST_F(CommandLine, ARunOnAGpuThatIsNotThereDoesNotBegin) {
-  expect_refusal("reproduce --profile smoke --device cuda:99 --out " + path("run"), 4, "--device=cuda:99");
-  expect_refusal("reproduce --profile smoke --device gpu --out " + path("run"), 2, "--device=gpu");
-  EXPECT_FALSE(fs::exists(path("run")));
-}
-
 TEST_F(CommandLine, AFullDiskIsAnUnfitEnvironmentAndLeavesNoFile) {
   const std::string disk = path("disk");
   fs::create_directories(disk);

@@ -214,6 +214,14 @@ TEST_F(ShardCommands, ARunInPiecesHasTheBytesOfOneWithoutThem) {
   expect_refusal(small_run + "--stage end --out " + path("other"), 2, "--stage");
 }
 
+using RunCommands = Program;
+
+TEST_F(RunCommands, ARunOnAGpuThatIsNotThereDoesNotBegin) {
+  expect_refusal("reproduce --profile smoke --device cuda:99 --out " + path("run"), 4, "--device=cuda:99");
+  expect_refusal("reproduce --profile smoke --device gpu --out " + path("run"), 2, "--device=gpu");
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
 TEST_F(ShardCommands, OneCommandAtATimeWritesIntoAFolder) {
   const std::string run = path("run");
   done(comparison + ("--out " + run));
