@@ -195,7 +195,10 @@ TEST_F(Training, ThatIsStoppedAsksOnlyForTheLabelsThatItHasNot) {
   };
   const std::int64_t evaluations = train(all, one);
   EXPECT_THROW(train(StoppingOperator(10000 - all.left() - 1), parts), Stopped);
-  EXPECT_EQ(names_in(parts), std::set<std::string>{"labels_0.safetensors"});
+  EXPECT_EQ(names_in(parts), std::set<std::string>{"labels"});
+  recipe.learning_rate *= 2;
+  EXPECT_THROW(train(all, parts), InvalidArgument) << "another recipe";
+  recipe.learning_rate /= 2;
   EXPECT_EQ(train(rest, parts), evaluations);
   EXPECT_GE(rest.left(), all.left() + 8) << "a call or more for each of eight samples";
   EXPECT_EQ(read_file(parts / "model.safetensors"), read_file(one / "model.safetensors"));
@@ -550,13 +553,8 @@ double answer_after_a_spike(double factor, double clipping, const fs::path& fold
   const auto network = operators::make_network(
       operators::fitted(small_model(), {.dimension = 1, .in_channels = 1, .out_channels = 1}), torch::kFloat32);
   operators::initialise(*network, 1);
-  training::TrainingLoop loop{.name = "test",
-                              .identity = "test",
-                              .epochs = 2,
-                              .patience = 0,
-                              .clipping = clipping,
-                              .train = {},
-                              .validate = {}};
+  training::TrainingLoop loop{
+      .name = "test", .epochs = 2, .patience = 0, .clipping = clipping, .train = {}, .validate = [] { return 1.0; }};
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
     for (int number = 0; number < 10; ++number) {
       for (operators::Parameter& parameter : network->parameters())
@@ -566,8 +564,7 @@ double answer_after_a_spike(double factor, double clipping, const fs::path& fold
     }
     return 1.0;
   };
-  loop.validate = [] { return 1.0; };
-  training::run_training(loop, *network, folder);
+  training::run_training(loop, *network, training::TrainingFolder(folder, "test"));
   const auto op = operators::load_operator(folder / "model.safetensors");
   return op->values_at(small_data(1, 0).inputs.batch(), Query{.point = 3}).front();
 }

@@ -325,7 +325,7 @@ TEST(FastShapLoss, HasTheStoredValueAndGradient) {
 
 using KeptLabels = RunFolder;
 
-TEST_F(KeptLabels, AreAskedForOnceByATrainingAndAgainByAnother) {
+TEST_F(KeptLabels, AreAskedForOnceByATrainingAndRefusedToAnother) {
   int asked = 0;
   const auto ask = [&asked] {
     ++asked;
@@ -338,13 +338,15 @@ TEST_F(KeptLabels, AreAskedForOnceByATrainingAndAgainByAnother) {
   for (std::size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(first[i].equal(again[i])) << i;
   EXPECT_FALSE(first[0].equal(second[0]));
 
-  of_another.of(0, ask);
-  EXPECT_EQ(3, asked);
-  std::string broken = read_file(folder_ / "a" / "labels_0.safetensors");
+  EXPECT_THROW(of_another.of(0, ask), InvalidArgument);
+  EXPECT_TRUE(kept.of(0, ask)[0].equal(first[0]));
+  EXPECT_EQ(2, asked);
+  const fs::path file = folder_ / "a" / "labels" / "0.safetensors";
+  std::string broken = read_file(file);
   broken.back() ^= 1;
-  write_file(folder_ / "a" / "labels_0.safetensors", broken);
-  EXPECT_THROW(of_another.of(0, ask), DataError);
-  kept.forget(2);
+  write_file(file, broken);
+  EXPECT_THROW(kept.of(0, ask), DataError);
+  kept.forget();
   EXPECT_EQ(names_in(folder_ / "a"), std::set<std::string>());
 }
 

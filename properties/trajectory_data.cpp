@@ -199,12 +199,14 @@ TEST_F(TrajectoryData, WindowsBeginInEqualPartsOfWhatIsPossible) {
 }
 
 TEST_F(TrajectoryData, RefusesRequestsThatCannotBeMet) {
-  data::DatasetRequest many = six_flows(), coarse = six_flows(), alone = six_flows();
+  data::DatasetRequest many = six_flows(), coarse = six_flows(), twice = six_flows(), alone = six_flows();
   many.windows = 9;
   coarse.layout.resolutions = {16};
+  twice.layout.resolutions = {Resolution::own(), Resolution::own()};
   alone.layout.test = 0;
   expect_refusals<InvalidArgument>(
-      Refusals<data::DatasetRequest>{{many, "windows=9"}, {coarse, "own mesh"}, {alone, "must add up"}},
+      Refusals<data::DatasetRequest>{
+          {many, "windows=9"}, {coarse, "own mesh"}, {twice, "once"}, {alone, "must add up"}},
       [this](const data::DatasetRequest& request) { data::generate(request, file("none.h5")); });
   EXPECT_FALSE(fs::exists(file("none.h5")));
 }

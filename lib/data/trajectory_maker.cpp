@@ -105,9 +105,10 @@ class TrajectoryMaker final : public DatasetMaker {
 
   Json resolved(const DatasetRequest& request) const override {
     const LayoutRequest& layout = request.layout;
-    for (const Resolution& resolution : layout.resolutions)
-      require(resolution == Resolution::own(), generating, ": resolution=", resolution,
-              " (flows on meshes are served on their own mesh). Leave the resolutions out.");
+    if (!layout.resolutions.empty())
+      require(layout.resolutions == std::vector{Resolution::own()}, generating,
+              ": resolutions=", layout.resolutions.back(), " (flows on meshes are served on their own mesh, once). ",
+              "Leave the resolutions out.");
     Json json = {{"pde", of_->name()},
                  {"schema_version", TrajectoryTable::schema_version},
                  {"parameters", to_json(of_->parameters())}};

@@ -13,11 +13,9 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/process.hpp"
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
-#include "data/safetensors.hpp"
 #include "operators/batches.hpp"
 #include "operators/weights.hpp"
 #include "training/ranks.hpp"
@@ -185,6 +183,7 @@ namespace {
 
 const char* const summary_file = "summary.json";
 const char* const metrics_file = "metrics.jsonl";
+const char* const checkpoint_file = "checkpoint.safetensors";
 
 /// Whether two identities are of the same training. Another processor rounds the backbone's answer in its own way: as
 /// many roundings of single precision are allowed as its sums are long. Other weights show more.
@@ -198,11 +197,6 @@ bool same_training(const std::string& wanted, const std::string& found) {
     if (std::abs(here - there) <= rounding * std::abs(here)) other[probe] = one[probe];
   }
   return one == other;
-}
-
-void require_same(const fs::path& folder, const std::string& identity, const std::string& found) {
-  require(same_training(identity, found), "training: --out=", folder.string(),
-          " (holds a training of another recipe, data set or seed). Choose another folder, or remove this one.");
 }
 
 /// The parameters by name, sharing their storage.
@@ -238,8 +232,7 @@ struct State {
 
 /// The state of an unfinished training: float32 tensors by name, and counters as JSON text. One file, so that it is all
 /// there or not at all.
-void save(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, const AdamW& optimiser,
-          const State& state) {
+void save(const TrainingFolder& folder, const operators::Network& network, const AdamW& optimiser, const State& state) {
   data::Safetensors checkpoint;
   const auto put = [&](const std::string& prefix, const AdamW::Tensors& tensors) {
     for (const auto& [name, tensor] : tensors) checkpoint.tensors[prefix + name] = operators::stored_tensor(tensor);
@@ -250,7 +243,7 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
   put("", optimiser.moments());
   const networks::TrainingSummary& summary = state.summary;
   checkpoint.metadata["counters"] = ordered_json{
-      {"identity", loop.identity},
+      {"identity", folder.identity()},
       {"steps", optimiser.steps()},
       {"epochs", summary.epochs},
       {"best_epoch", summary.best_epoch},
@@ -258,7 +251,7 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
       {"operator_evaluations", summary.operator_evaluations},
       {"gradient_norm", state.mean_gradient.item<double>()},
       {"seconds", summary.seconds}}.dump();
-  data::write_safetensors(folder / "checkpoint.safetensors", checkpoint);
+  data::write_safetensors(folder.path() / checkpoint_file, checkpoint);
 }
 
 /// As a checkpoint and a finished training have it.
@@ -270,22 +263,27 @@ networks::TrainingSummary summary_of(const ordered_json& json) {
           .seconds = json["seconds"]};
 }
 
-/// False when there is no checkpoint. Throws DataError for a file that is truncated, corrupt or no checkpoint.
-bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, AdamW& optimiser,
-             State& state) {
-  const fs::path path = folder / "checkpoint.safetensors";
-  if (!is_there(path)) return false;
-  const data::Safetensors checkpoint = data::read_safetensors(path);
+/// The counters of a checkpoint.
+ordered_json counters_of(const data::Safetensors& checkpoint, const fs::path& path) {
   const auto said = checkpoint.metadata.find("counters");
   require<DataError>(said != checkpoint.metadata.end(), "training: checkpoint=", path.string(),
                      " (has no counters). Remove the folder and train again.");
+  ordered_json counters = strict_json<ordered_json>(said->second, message("training: checkpoint=", path.string()));
+  require<DataError>(counters.is_object() && counters.contains("identity") && counters["identity"].is_string(),
+                     "training: checkpoint=", path.string(), " (has no counters). Remove the folder and train again.");
+  return counters;
+}
+
+/// False when there is no checkpoint. Throws DataError for one of another network.
+bool restore(const TrainingLoop& loop, const TrainingFolder& folder, const operators::Network& network,
+             AdamW& optimiser, State& state) {
+  if (!folder.checkpoint()) return false;
+  const data::Safetensors& checkpoint = *folder.checkpoint();
+  const fs::path path = folder.path() / checkpoint_file;
   for (const auto& [name, stored] : checkpoint.tensors)
     require<DataError>(stored.dtype == "F32", "training: checkpoint=", path.string(), " (tensor ", name,
                        " is not F32). Remove the folder and train again.");
-  const auto counters = strict_json<ordered_json>(said->second, message("training: checkpoint=", path.string()));
-  require<DataError>(counters.is_object() && counters.contains("identity") && counters["identity"].is_string(),
-                     "training: checkpoint=", path.string(), " (has no counters). Remove the folder and train again.");
-  require_same(folder, loop.identity, counters["identity"].get<std::string>());
+  const ordered_json counters = counters_of(checkpoint, path);
   const auto take = [&](const std::string& name, const torch::Tensor& like) {
     const auto found = checkpoint.tensors.find(name);
     require<DataError>(found != checkpoint.tensors.end() && like.sizes() == found->second.shape,
@@ -401,19 +399,33 @@ bool is_finished(const fs::path& folder, const std::string& identity, networks::
   return true;
 }
 
-networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network, const fs::path& folder) {
-  const Ranks& ranks = Ranks::all();
-  std::optional<FolderLock> lock;  // one process trains in a folder, and its first rank holds it
-  if (ranks.first()) {
-    make_folder(folder);
-    lock.emplace(folder, "training");
+void require_same(const fs::path& folder, const std::string& identity, const std::string& found) {
+  require(same_training(identity, found), "training: --out=", folder.string(),
+          " (holds a training of another recipe, data set or seed). Choose another folder, or remove this one.");
+}
+
+TrainingFolder::TrainingFolder(fs::path path, std::string identity)
+    : path_(std::move(path)), identity_(std::move(identity)) {
+  if (Ranks::all().first()) {
+    make_folder(path_);
+    lock_.emplace(path_, "training");
   }
+  const fs::path file = path_ / checkpoint_file;
+  if (!is_there(file)) return;
+  checkpoint_ = data::read_safetensors(file);
+  require_same(path_, identity_, counters_of(*checkpoint_, file)["identity"].get<std::string>());
+}
+
+networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network,
+                                       const TrainingFolder& place) {
+  const Ranks& ranks = Ranks::all();
+  const fs::path& folder = place.path();
   for (operators::Parameter& parameter : network.parameters()) parameter.value.set_requires_grad(true);
   AdamW optimiser(weights(network), loop.weight_decay, !network.options().device().is_cpu());
   State state;
   state.mean_gradient = torch::zeros({}, network.options().dtype(torch::kFloat64));
   networks::TrainingSummary& summary = state.summary;
-  if (!restore(folder, loop, network, optimiser, state)) {
+  if (!restore(loop, place, network, optimiser, state)) {
     state.best = copies(network);
     if (loop.averaging > 0) state.average = copies(network);
     summary.operator_evaluations = loop.evaluations_once;
@@ -472,7 +484,7 @@ networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Netw
                                  {"seconds", seconds},
                                  {"elapsed", summary.seconds}}
                         .dump());
-    save(folder, loop, network, optimiser, state);
+    save(place, network, optimiser, state);
     throw_if_over_after_piece(loop.name);
   }
 
@@ -483,7 +495,7 @@ networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Netw
   }
   operators::save_network(network, folder / "model.safetensors");
   write_file(folder / summary_file, ordered_json{{"schema", "opshap.training_summary/1"},
-                                                 {"identity", loop.identity},
+                                                 {"identity", place.identity()},
                                                  {"epochs", summary.epochs},
                                                  {"best_epoch", summary.best_epoch},
                                                  {"best_validation", summary.best_validation},
@@ -491,7 +503,7 @@ networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Netw
                                                  {"seconds", summary.seconds}}
                                             .dump(2) +
                                         '\n');
-  fs::remove(folder / "checkpoint.safetensors");
+  fs::remove(folder / checkpoint_file);
   ranks.wait();
   return summary;
 }

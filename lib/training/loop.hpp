@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/file.hpp"
+#include "data/safetensors.hpp"
 #include "networks/recipe.hpp"
 #include "operators/network.hpp"
 #include "operators/torch.hpp"
@@ -66,8 +69,7 @@ void clip_gradients(const operators::Network& network, double clipping, torch::T
 /// What every training has in common: epochs, schedule, early stopping, checkpoints, metrics. What differs is in the
 /// two functions.
 struct TrainingLoop {
-  std::string name;      ///< "backbone", "explainer": for progress and errors
-  std::string identity;  ///< recipe, data and seed as text: two trainings with the same text are the same
+  std::string name;  ///< "backbone", "explainer": for progress and errors
   int epochs = 1;
   int warmup_epochs = 0;
   int patience = 1;  ///< 0: no early stopping, and the last weights are the best ones, since the rate ends at 0
@@ -94,8 +96,33 @@ double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch);
 /// another identity.
 bool is_finished(const std::filesystem::path& folder, const std::string& identity, networks::TrainingSummary& summary);
 
-/// Runs the loop on `network`, which ends with its last weights; the best ones are in folder/model.safetensors.
+/// Throws InvalidArgument when `found`, the identity of what `folder` holds, is not `identity`. Another processor
+/// rounds the backbone's answer in its own way; that is no difference.
+void require_same(const std::filesystem::path& folder, const std::string& identity, const std::string& found);
+
+/// A folder in which one process trains. It is taken before anything of the training is written there.
+class TrainingFolder {
+ public:
+  /// Makes the folder and holds it; of several ranks the first one does. `identity` is recipe, data and seed as text:
+  /// two trainings with the same text are the same. Throws InvalidArgument when another process trains there and when
+  /// the folder holds an unfinished training of another identity, and DataError for a checkpoint that is truncated,
+  /// corrupt or none.
+  TrainingFolder(std::filesystem::path path, std::string identity);
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::string& identity() const { return identity_; }
+  /// What a training that was stopped has left; nothing in a new folder.
+  const std::optional<data::Safetensors>& checkpoint() const { return checkpoint_; }
+
+ private:
+  std::filesystem::path path_;
+  std::string identity_;
+  std::optional<FolderLock> lock_;
+  std::optional<data::Safetensors> checkpoint_;
+};
+
+/// Runs the loop on `network`, which ends with its last weights; the best ones are in model.safetensors of the folder.
 networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network,
-                                       const std::filesystem::path& folder);
+                                       const TrainingFolder& folder);
 
 }  // namespace opshap::training

@@ -315,7 +315,6 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   };
 
   TrainingLoop loop{.name = "backbone",
-                    .identity = identity,
                     .epochs = recipe.epochs,
                     .patience = recipe.patience,
                     .learning_rate = recipe.learning_rate,
@@ -332,7 +331,7 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
     return mean_loss(validation_batches, ranks,
                      [&](std::size_t i) { return loss_of(batch_loss, validation, validation_batches[i]); });
   };
-  return run_training(loop, *network, folder);
+  return run_training(loop, *network, TrainingFolder(folder, identity));
 }
 
 // Training of an explainer by the target that its recipe names.
@@ -460,8 +459,12 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   require_base(recipe.base, backbone);
   const auto target = targets::make(recipe);
   const std::string identity = training_identity(recipe, *target, backbone, data, seed);
+  const KeptLabels kept(folder, identity);
   networks::TrainingSummary summary;
-  if (is_finished(folder, identity, summary)) return summary;
+  if (is_finished(folder, identity, summary)) {
+    kept.forget();
+    return summary;
+  }
 
   const Rng rng(seed, "explainer coalitions");
   const torch::TensorOptions options = operators::tensor_options(networks::Precision::float32, device);
@@ -476,6 +479,7 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   for (const auto& [fact, value] : facts_of(data)) facts[fact] = value;
   network->set_trained_for(std::move(facts));
 
+  const TrainingFolder place(folder, identity);
   const auto draw = [&](const Material& from, const Batch& batch, Target::Use use, std::int64_t epoch) {
     if (batch.members.empty()) return Target::Labels{};
     Target::Labels labels = target->draw(from.games[batch.group], batch.members,
@@ -498,7 +502,6 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
     return gathered(draw(train, ranks.share(all), Target::Use::training, 0), ranks.share(members).first, members,
                     ranks);
   };
-  const KeptLabels kept(folder, identity);
   if (target->once()) {
     once += train.evaluations(*target, Target::Use::training);
     for (std::size_t group = 0; group < train.groups.size(); ++group) {
@@ -515,7 +518,6 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
   }
 
   TrainingLoop loop{.name = "explainer",
-                    .identity = identity,
                     .epochs = recipe.epochs,
                     .warmup_epochs = recipe.warmup_epochs,
                     .patience = recipe.patience,
@@ -574,8 +576,8 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
       return loss_of(batch_loss, validation, validation_batches[i], fixed_labels[i]);
     });
   };
-  summary = run_training(loop, *network, folder);
-  if (ranks.first()) kept.forget(train.groups.size());
+  summary = run_training(loop, *network, place);
+  if (ranks.first()) kept.forget();
   return summary;
 }
 
