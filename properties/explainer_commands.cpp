@@ -211,6 +211,20 @@ TEST_F(ExplainerCommands, AStudyMayHaveFewerResolutionsThanTheRun) {
   EXPECT_FALSE(has(rows, "\"players\":32"));
 }
 
+TEST_F(ExplainerCommands, AStudyMayAskEachInputAtItsOwnPoint) {
+  const std::string recipe = "target = 'mean_field'\npatience = 0\ncoordinates = 'query'\nepochs = 1\n",
+                    settings = file("recipes.toml", "[explainers.any]\nqueries = 'any'\n" + recipe +
+                                                        "[explainers.one]\nqueries = 'fixed'\n" + recipe),
+                    study = "study amortisation --run " + run_.string() + " --config " + settings +
+                            " --seeds 1 --inputs 2 --reference-error 0.1 --recipes any --out ";
+  done(study + path("fixed") + " -q");
+  done(study + path("any") + " --any-query -q");
+  EXPECT_TRUE(has(read_file(folder_ / "any" / "amortisation.md"), "each input at a random point"));
+  EXPECT_NE(read_file(folder_ / "any" / "amortisation_errors.csv"),
+            read_file(folder_ / "fixed" / "amortisation_errors.csv"));
+  expect_refusal(study + path("other") + " --any-query --recipes one", 2, "recipe=one");
+}
+
 TEST_F(ExplainerCommands, AStudyOfQueriesScoresEveryPosition) {
   const std::string any = path("any.safetensors");
   done("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 32 --config " +
