@@ -331,6 +331,21 @@ TEST(Profiles, AnOverlayOfAStudyFitsEveryProfile) {
   EXPECT_GT(line.explainer.fine_from, plane.explainer.fine_from) << "points per axis";
 }
 
+TEST(Profiles, TheStudyOfBasesHasTheRecipeOfItsOverlayWithAndWithoutTheBase) {
+  for (const char* problem : {"burgers1d", "heat2d"}) {
+    const networks::ExplainerRecipe alone = cli::load_profile("desk", "mean_field_base", problem).explainer;
+    const auto recipes = cli::load_profile("desk", "bases", problem).explainers;
+    const networks::ExplainerRecipe &based = recipes.at("mean_field_base"), &labels = recipes.at("labels_alone");
+    EXPECT_TRUE(based.base.any() && !labels.base.any());
+    for (const networks::ExplainerRecipe* recipe : {&based, &labels}) {
+      EXPECT_EQ(alone.epochs, recipe->epochs);
+      EXPECT_EQ(alone.unlabelled, recipe->unlabelled);
+      EXPECT_EQ(alone.label_evaluations, recipe->label_evaluations);
+      EXPECT_EQ(alone.resolutions, recipe->resolutions);
+    }
+  }
+}
+
 TEST(Profiles, AnOverlayOfAnArchitectureReplacesTheOperatorAndSaysSo) {
   const auto says = [](const cli::Profile& profile, const std::string& start) {
     return std::ranges::any_of(cli::departures(profile),
