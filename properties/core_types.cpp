@@ -231,6 +231,23 @@ TEST(ParallelFor, DoesEveryTaskOnceAndPassesOnTheFirstFailure) {
   }
 }
 
+TEST(Ahead, ThrowsWhatItsWorkThrowsAndAsksItToStopWhereNobodyWaits) {
+  int done = 0;
+  Ahead good([&done](const std::stop_token&) { done = 7; });
+  good.wait();
+  EXPECT_EQ(7, done);
+  Ahead bad([](const std::stop_token&) { require(false, "work: number=7 (planted). None."); });
+  EXPECT_THROW(bad.wait(), InvalidArgument);
+  bool asked = false;
+  {
+    const Ahead left([&asked](const std::stop_token& stop) {
+      while (!stop.stop_requested()) std::this_thread::yield();
+      asked = true;
+    });
+  }
+  EXPECT_TRUE(asked);
+}
+
 TEST(Progress, TakesWhatAnEarlierSittingDidOutOfTheRate) {
   testing::internal::CaptureStderr();
   {

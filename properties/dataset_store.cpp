@@ -157,6 +157,14 @@ TEST_F(DatasetStore, AFinishedSetIsLeftAlone) {
   EXPECT_EQ("mine", read_file(file("notes.txt")));
 }
 
+TEST_F(DatasetStore, AGenerationThatNobodyWaitsForStopsAndIsContinuedToTheSameFile) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(data::generate(quick(6), file("set.h5"), {}, stop.get_token()), Stopped);
+  EXPECT_FALSE(fs::exists(file("set.h5")));
+  EXPECT_EQ(bytes_of(quick(6), "set.h5"), bytes_of(quick(6), "whole.h5"));
+}
+
 TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
   const data::DatasetRequest request = quick(64 * 6);
   const std::string reference = bytes_of(request);

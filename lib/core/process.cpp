@@ -218,23 +218,30 @@ using Clock = std::chrono::steady_clock;
 /// Set by stop_after().
 struct Limit {
   double seconds;
-  Clock::time_point begun, piece;  ///< when the process, and the piece that is done now, have begun
+  Clock::time_point begun;
 };
 std::optional<Limit>& limit() {
   static std::optional<Limit> set;
   return set;
 }
 
+/// When the piece that this thread does now has begun; unknown of the first one of a thread that begins later.
+thread_local std::optional<Clock::time_point> piece;
+
 }  // namespace
 
-void stop_after(double seconds) { limit() = Limit{.seconds = seconds, .begun = Clock::now(), .piece = Clock::now()}; }
+void stop_after(double seconds) {
+  limit() = Limit{.seconds = seconds, .begun = Clock::now()};
+  piece = limit()->begun;
+}
 
 void throw_if_over_after_piece(std::string_view who) {
   throw_if_stopped(who);
   if (!limit()) return;
   const Clock::time_point now = Clock::now();
   const double since_the_start = std::chrono::duration<double>(now - limit()->begun).count(),
-               of_the_piece = std::chrono::duration<double>(now - std::exchange(limit()->piece, now)).count();
+               of_the_piece = std::chrono::duration<double>(now - piece.value_or(now)).count();
+  piece = now;
   if (since_the_start + of_the_piece > limit()->seconds)
     throw Stopped(message(who, ": --minutes=", limit()->seconds / 60,
                           " (another piece would take longer; what is finished is on disk). Run the same command again "

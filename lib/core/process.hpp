@@ -36,6 +36,7 @@ void stop_after(double seconds);
 
 /// A piece of the work of `who` is on disk. Throws Stopped when a signal has arrived, or the time of stop_after() would
 /// be over before another piece as long as this one is done. The first piece of a process is done whatever its time.
+/// Pieces are those of a thread.
 void throw_if_over_after_piece(std::string_view who);
 
 /// While it lives, this is done before a process is ended that does not look at its signal: it removes a temporary

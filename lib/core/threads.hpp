@@ -4,9 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 namespace opshap {
 
@@ -27,6 +31,24 @@ void set_threads(int threads);
 /// exceptions, for nothing that can be measured.
 /// Called by a task of a parallel_for that has work for all threads, it stays on the calling thread.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& task);
+
+/// Work on a thread of its own beside other work. When this is destroyed before it is done it is asked to stop, and
+/// waited for.
+class Ahead {
+ public:
+  explicit Ahead(std::function<void(const std::stop_token&)> work)
+      : work_(std::move(work)),
+        done_(work_.get_future()),
+        thread_([this](const std::stop_token& stop) { work_(stop); }) {}
+
+  /// Until the work is done. Throws what it has thrown. Called once.
+  void wait() { done_.get(); }
+
+ private:
+  std::packaged_task<void(const std::stop_token&)> work_;
+  std::future<void> done_;
+  std::jthread thread_;
+};
 
 /// Processor time in seconds, counted by the system. Only differences of two readings mean something.
 struct ProcessorTime {

@@ -126,7 +126,8 @@ std::string resolved(const DatasetRequest& request) {
   return settled_request(request, *maker_of(request.pde, request.parameters)).dump();
 }
 
-void generate(const DatasetRequest& request, const fs::path& path, const runs::Part& part) {
+void generate(const DatasetRequest& request, const fs::path& path, const runs::Part& part,
+              const std::stop_token& stop) {
   const std::unique_ptr<DatasetMaker> maker = maker_of(request.pde, request.parameters);
   const Json settled = settled_request(request, *maker);
   const std::int64_t items = request.layout.samples;
@@ -149,6 +150,10 @@ void generate(const DatasetRequest& request, const fs::path& path, const runs::P
   Progress progress(message("data ", request.pde), shards.end - shards.begin, std::string(maker->items()));
   for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
     throw_if_stopped("data generate");
+    if (stop.stop_requested())
+      throw Stopped(
+          "data generate: stopped (nobody waits for the data; what is finished is on disk). Run the same "
+          "command again to go on.");
     if (!units.bytes(shards.name(shard)).empty()) {
       progress.skip(shards.size(shard));
       continue;

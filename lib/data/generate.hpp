@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,8 +78,9 @@ FieldBatch first_frame(const pde::Trajectories& trajectories, std::uint64_t seed
 /// Finished groups of samples are kept in `path`.shards, so that the same call goes on after a stop or a kill; they
 /// are removed at the end. When the file is already there for the same request, nothing is done. Throws InvalidArgument
 /// for a request that cannot be met, for more parts than samples, and when `path` is another file; NumericalError as
-/// generate_sample; EnvironmentError on a full disk; Stopped after a signal.
-void generate(const DatasetRequest& request, const std::filesystem::path& path, const runs::Part& part = {});
+/// generate_sample; EnvironmentError on a full disk; Stopped after a signal, and where `stop` asks for it.
+void generate(const DatasetRequest& request, const std::filesystem::path& path, const runs::Part& part = {},
+              const std::stop_token& stop = {});
 
 /// Writes all frames of the flows of a request in the format of the MeshGraphNets release (MeshgraphnetsWriter), which
 /// import_meshgraphnets() reads. The meshes are whole. The flows are run for it, also where their data set is there,

@@ -1,9 +1,11 @@
 // `opshap reproduce`: data, backbone, explainer, evaluation, report — one folder, resumable at every stage.
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stop_token>
 
 #include "cli/commands.hpp"
 #include "cli/doctor.hpp"
@@ -14,6 +16,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/process.hpp"
+#include "core/threads.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
@@ -134,6 +137,8 @@ const std::vector<std::string> stage_names = {"data", "backbone", "explainer", "
 struct Extent {
   runs::Part part;
   std::string last = stage_names.back();  ///< the stage that it ends with
+  std::function<void()> when_data_are_there = [] {};
+  std::stop_token stop = {};  ///< of the data
 };
 
 /// A part evaluates with what the run has trained.
@@ -172,9 +177,11 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   if (part.whole()) write_file(run / "config.resolved.toml", to_toml(profile));
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
-  if (!given) manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
+  if (!given)
+    manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file, {}, extent.stop); });
   if (extent.last == "data") return run;
   const data::Dataset data = given ? std::move(*given) : at_points_of(profile, data::read_dataset(data_file));
+  extent.when_data_are_there();
 
   // A finished training may have been brought into the folder. A part has none of its own.
   const auto training_stage = [&](const std::string& stage, const auto& train) {
@@ -247,9 +254,20 @@ void run_reproduce(const ReproduceOptions& options, const Globals& globals) {
   if (options.dry_run) return print_forecasts(profiles, options.ranks, globals);
   const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
   const bool alone = options.data.empty() && options.pdes.empty();
-  for (const Profile& profile : profiles) {
-    const fs::path run = alone ? runs : runs / profile.data.pde;
-    print_ending(globals, reproduce(profile, globals, run, extent), run);
+  std::unique_ptr<Ahead> ahead;
+  for (auto profile = profiles.begin(); profile != profiles.end(); ++profile) {
+    if (const auto made = std::exchange(ahead, nullptr)) made->wait();
+    // A device leaves the processor to the data of the next problem.
+    if (const auto next = profile + 1; globals.device != "cpu" && extent.part.whole() && next != profiles.end())
+      extent.when_data_are_there = [&, next] {
+        ahead = std::make_unique<Ahead>([&, next](const std::stop_token& stop) {
+          reproduce(*next, globals, runs / next->data.pde, {.part = {}, .last = stage_names.front(), .stop = stop});
+        });
+      };
+    else
+      extent.when_data_are_there = [] {};
+    const fs::path run = alone ? runs : runs / profile->data.pde;
+    print_ending(globals, reproduce(*profile, globals, run, extent), run);
   }
   if (profiles.size() > 1 && extent.part.whole() && whole)
     print_path(globals, "report", reporting::write_report(runs).page);
