@@ -144,7 +144,7 @@ namespace {
 
 volatile std::sig_atomic_t signal_seen = 0;
 std::atomic<bool> looked{false};
-::sem_t arrived;
+::sem_t watching, arrived;
 
 /// Work that has not looked at the signal by then, and work that has and is still not at its end, is ended. Two seconds
 /// are promised, of which the rest is for the kernel.
@@ -174,6 +174,7 @@ std::string stopped_message(std::string_view who) {
 
 /// The life of the thread that watches.
 [[noreturn]] void watch() {
+  ::sem_post(&watching);
   while (::sem_wait(&arrived) != 0 && errno == EINTR) {
   }
   std::this_thread::sleep_for(for_a_look);
@@ -189,12 +190,16 @@ std::string stopped_message(std::string_view who) {
 void stop_on_signals() {
   static std::once_flag once;
   std::call_once(once, [] {
+    ::sem_init(&watching, 0, 0);
     ::sem_init(&arrived, 0, 0);
     // Signals go to the other threads, so that what waits in a system call there notices them.
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     std::thread(watch).detach();
+    // A process that is forked while a thread begins may wait for what that thread holds, for ever.
+    while (::sem_wait(&watching) != 0 && errno == EINTR) {
+    }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   });
   std::signal(SIGINT, on_signal);
