@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "cli/cli11_fwd.hpp"
 #include "cli/globals.hpp"
 #include "cli/profile.hpp"
 #include "core/operator.hpp"
@@ -21,6 +22,19 @@ void add_query_study(CLI::App& study, const Globals& globals);
 void add_readings_study(CLI::App& study, const Globals& globals);
 void add_reference_study(CLI::App& study, const Globals& globals);
 
+/// Which games of a run a study asks, and how well their answers have to be known.
+struct StudiedGames {
+  int inputs = 30;                 ///< the first ones of the test split
+  double reference_error = 0.005;  ///< relative, of the references
+  bool any_query = false;          ///< each input is explained at a random point, instead of the run's query
+};
+
+/// `--inputs` and `--reference-error` of a study.
+void add_studied_games(CLI::App& command, StudiedGames& games);
+
+/// `--any-query` of a study that can ask at random points.
+void add_any_query(CLI::App& command, StudiedGames& games);
+
 /// What a study takes from the folder of a run: config.resolved.toml, data/ and backbone/.
 struct StudiedRun {
   Profile profile;  ///< the run's, with settings laid over it
@@ -28,11 +42,11 @@ struct StudiedRun {
   std::unique_ptr<Operator> op;
   std::string op_checksum;
 
-  /// The first inputs of the run's test split, at the run's resolutions and query. Throws InvalidArgument when there
+  /// The first inputs of the run's test split, at the run's resolutions. Throws InvalidArgument when there
   /// are fewer.
-  evaluation::HeldOutPlan plan(int inputs, double reference_error, std::uint64_t seed) const;
-  /// Everything that decides the references of these inputs, as text.
-  std::string identity(int inputs, double reference_error, std::uint64_t seed) const;
+  evaluation::HeldOutPlan plan(const StudiedGames& games, std::uint64_t seed) const;
+  /// Everything that decides the references of these games, as text.
+  std::string identity(const StudiedGames& games, std::uint64_t seed) const;
   /// "burgers1d, fno 1D, width 64, 16 modes, 4 layers".
   std::string subject() const;
 };

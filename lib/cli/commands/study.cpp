@@ -19,27 +19,30 @@ namespace opshap::cli {
 
 namespace fs = std::filesystem;
 
-evaluation::HeldOutPlan StudiedRun::plan(int inputs, double reference_error, std::uint64_t seed) const {
+evaluation::HeldOutPlan StudiedRun::plan(const StudiedGames& games, std::uint64_t seed) const {
   const std::size_t tests = data.explained(data::Split::test, profile.explainer.scenario).size();
-  require(static_cast<std::size_t>(inputs) <= tests, "study: --inputs=", inputs, " (the data set has ", tests,
+  require(static_cast<std::size_t>(games.inputs) <= tests, "study: --inputs=", games.inputs, " (the data set has ",
+          tests,
           data.node_types.empty() ? " test samples). Lower it." : " test flows that can be explained). Lower it.");
   return {.op = *op,
-          .inputs = test_inputs(data, profile.explainer.scenario, inputs),
+          .inputs = test_inputs(data, profile.explainer.scenario, games.inputs),
           .rule = data::rule_for(profile.explainer.scenario, data),
           .resolutions = profile.resolutions,
-          .reference = {.relative_error = reference_error,
+          .any_query = games.any_query,
+          .reference = {.relative_error = games.reference_error,
                         .max_evaluations = profile.evaluation.reference_budget,
                         .exact_players = profile.evaluation.exact_players},
           .seed = seed};
 }
 
-std::string StudiedRun::identity(int inputs, double reference_error, std::uint64_t seed) const {
+std::string StudiedRun::identity(const StudiedGames& games, std::uint64_t seed) const {
   return nlohmann::ordered_json{{"data", data.content_hash},
                                 {"operator", op_checksum},
                                 {"scenario", profile.explainer.scenario.describe()},
                                 {"resolutions", profile.resolutions},
-                                {"inputs", inputs},
-                                {"reference_error", reference_error},
+                                {"inputs", games.inputs},
+                                {"any_query", games.any_query},
+                                {"reference_error", games.reference_error},
                                 {"references", evaluation::reference_recipe},
                                 {"seed", seed}}
       .dump();
@@ -69,6 +72,17 @@ StudiedRun read_studied_run(const fs::path& run, const fs::path& overrides, cons
   studied.op = networks::library().load_operator(weights, "cpu", networks::Precision::float32, globals.engine);
   studied.op_checksum = xxh64(read_file(weights));
   return studied;
+}
+
+void add_studied_games(CLI::App& command, StudiedGames& games) {
+  command.add_option("--inputs", games.inputs, "Test inputs")->check(CLI::PositiveNumber)->capture_default_str();
+  command.add_option("--reference-error", games.reference_error, "Relative error of the references")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+void add_any_query(CLI::App& command, StudiedGames& games) {
+  command.add_flag("--any-query", games.any_query, "Each input at a random point, instead of the run's query");
 }
 
 void require_study(const Globals& globals) {

@@ -32,9 +32,7 @@ namespace {
 struct AmortisationOptions {
   fs::path run;
   int seeds = 3;
-  int inputs = 30;
-  double reference_error = 0.005;
-  bool any_query = false;
+  StudiedGames games;
   std::vector<std::string> recipes;
 
   bool takes(const std::string& recipe) const { return recipes.empty() || std::ranges::count(recipes, recipe) > 0; }
@@ -72,10 +70,8 @@ class Study {
       : options_(options),
         run_(run),
         globals_(globals),
-        units_(globals.out / "units", "study",
-               run.identity(options.inputs, options.reference_error, globals.seed) +
-                   (options.any_query ? ", any query" : "")),
-        held_out_(plan(), &units_) {}
+        units_(globals.out / "units", "study", run.identity(options.games, globals.seed)),
+        held_out_(run.plan(options.games, globals.seed), &units_) {}
 
   std::vector<runs::HeldOutRow> rows() {
     std::string lines;
@@ -98,12 +94,6 @@ class Study {
   }
 
  private:
-  evaluation::HeldOutPlan plan() const {
-    evaluation::HeldOutPlan plan = run_.plan(options_.inputs, options_.reference_error, globals_.seed);
-    plan.any_query = options_.any_query;
-    return plan;
-  }
-
   runs::HeldOutRow row_of(const evaluation::HeldOutErrors& errors, const std::string& setting) const {
     return {.pde = run_.profile.data.pde,
             .method = "operator_shap",
@@ -197,20 +187,20 @@ void run(const AmortisationOptions& options, const Globals& globals) {
     if (!profile.explainers.contains(name)) throw_unknown_name("recipe", name, known);
   }
   for (const auto& [name, recipe] : profile.explainers)
-    require(!options.any_query || !options.takes(name) || recipe.any_query, "study: --any-query, recipe=", name,
+    require(!options.games.any_query || !options.takes(name) || recipe.any_query, "study: --any-query, recipe=", name,
             " (is of one query). Give it queries = \"any\", or leave it out by --recipes.");
   const nlohmann::ordered_json settings = {{"toml", to_toml(profile)},
                                            {"seeds", options.seeds},
-                                           {"inputs", options.inputs},
-                                           {"reference_error", options.reference_error},
-                                           {"any_query", options.any_query}};
+                                           {"inputs", options.games.inputs},
+                                           {"reference_error", options.games.reference_error},
+                                           {"any_query", options.games.any_query}};
   runs::Manifest manifest(globals.out, study_beginning(globals, profile.data.pde, settings));
   const std::vector<runs::HeldOutRow> rows =
       manifest.stage("study", [&] { return Study(options, studied, globals).rows(); });
   reporting::RecipeFamilies families;
   for (const auto& [name, recipe] : profile.explainers)
     families[name] = recipe.target + (recipe.mixture.empty() ? "" : "_mixed");
-  const std::string subject = studied.subject() + (options.any_query ? ", each input at a random point" : "");
+  const std::string subject = studied.subject() + (options.games.any_query ? ", each input at a random point" : "");
   for (const reporting::Evidence& evidence : reporting::amortisation_study(rows, families, subject)) {
     reporting::write(evidence, globals.out);
     print_path(globals, "study", globals.out / (evidence.name + ".md"));
@@ -228,13 +218,8 @@ void add_amortisation_study(CLI::App& study, const Globals& globals) {
   command->add_option("--seeds", options.seeds, "Trainings of each recipe")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  command->add_option("--inputs", options.inputs, "Test inputs that they are scored on")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--reference-error", options.reference_error, "Relative error of their references")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_flag("--any-query", options.any_query, "Each input at a random point, instead of the run's query");
+  add_studied_games(*command, options.games);
+  add_any_query(*command, options.games);
   command->add_option("--recipes", options.recipes, "Only these recipes")->delimiter(',');
 }
 

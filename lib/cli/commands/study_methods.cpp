@@ -43,9 +43,7 @@ struct MethodsOptions {
   std::vector<std::string> methods;
   std::vector<Resolution> resolutions;
   std::string budgets;
-  int inputs = 30;
-  bool any_query = false;
-  double reference_error = 0.005;
+  StudiedGames games;
 };
 
 /// Something that explains, with what it is told.
@@ -304,7 +302,7 @@ reporting::Evidence evidence_of(const MethodsOptions& options, const StudiedRun&
       .name = "methods",
       .title = "What methods give for their cost",
       .finding = fmt::format("{}, {} inputs, explained {}.", run.subject(), held_out.inputs(),
-                             options.any_query ? "at a random point each" : "at the query of the run"),
+                             options.games.any_query ? "at a random point each" : "at the query of the run"),
       .studies = {}};
   for (std::size_t place = 0; place < options.resolutions.size(); ++place) {
     std::vector<double> errors;
@@ -321,18 +319,17 @@ void run(const MethodsOptions& asked, const Globals& globals) {
   require_study(globals);
   MethodsOptions options = asked;
   const StudiedRun studied = read_studied_run(options.run, globals.config, globals);
-  evaluation::HeldOutPlan plan = studied.plan(options.inputs, options.reference_error, globals.seed);
+  evaluation::HeldOutPlan plan = studied.plan(options.games, globals.seed);
   if (options.resolutions.empty()) options.resolutions = plan.resolutions;
   plan.resolutions = options.resolutions;
-  plan.any_query = options.any_query;
   if (!options.budgets.empty()) evaluation::parse_budgets(options.budgets, 16);  // a wrong one is refused before work
   std::vector<std::string> names;
   const std::vector<Contender> all = contenders(options.methods);
   for (const Contender& by : all) names.push_back(by.name);
 
   const nlohmann::ordered_json settings = {
-      {"references", message(studied.identity(options.inputs, options.reference_error, globals.seed), " at ",
-                             nlohmann::json(options.resolutions).dump(), options.any_query ? ", any query" : "")},
+      {"references",
+       message(studied.identity(options.games, globals.seed), " at ", nlohmann::json(options.resolutions).dump())},
       {"methods", names},
       {"budgets", options.budgets.empty() ? message("2n, at least ", studied.profile.evaluation.minimum_budget)
                                           : options.budgets}};
@@ -363,11 +360,8 @@ void add_methods_study(CLI::App& study, const Globals& globals) {
   add_resolutions(*command, options.resolutions, "Points per axis, ascending; default: those of the run");
   command->add_option("--budgets", options.budgets,
                       "Of methods that have one, as in 4n,16n; default: 2n, and at least what the run's profile says");
-  command->add_option("--inputs", options.inputs, "Test inputs")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_flag("--any-query", options.any_query, "Each input at a random point, instead of the run's query");
-  command->add_option("--reference-error", options.reference_error, "Relative error of the references")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_studied_games(*command, options.games);
+  add_any_query(*command, options.games);
 }
 
 }  // namespace opshap::cli

@@ -30,8 +30,7 @@ struct QueriesOptions {
   fs::path run, any_query, fixed;
   int points = 64;
   int positions = 16;
-  int inputs = 20;
-  double reference_error = 0.005;
+  StudiedGames games = {.inputs = 20};
 };
 
 /// Errors of one method at one position, over the inputs.
@@ -48,7 +47,7 @@ class Positions {
         run_(run),
         globals_(globals),
         units_(globals.out / "units", "study",
-               message(run.identity(options.inputs, options.reference_error, globals.seed), " at ", options.points)) {
+               message(run.identity(options.games, globals.seed), " at ", options.points)) {
     const int every = options.points / options.positions;
     for (int number = 0; number < options.positions; ++number) held_out_.push_back(at(number * every + every / 2));
   }
@@ -72,7 +71,7 @@ class Positions {
   };
 
   Placed at(std::optional<int> index) {
-    evaluation::HeldOutPlan plan = run_.plan(options_.inputs, options_.reference_error, globals_.seed);
+    evaluation::HeldOutPlan plan = run_.plan(options_.games, globals_.seed);
     plan.resolutions = {options_.points};
     const Domain domain =
         plan.inputs.domain().strided(std::vector<int>(plan.inputs.domain().shape().size(), options_.points));
@@ -133,7 +132,7 @@ reporting::Evidence evidence_of(const QueriesOptions& options, const StudiedRun&
       .finding = fmt::format("{}, n = {}, {} inputs. The median NRMSE over {} positions of the query is {}; of the "
                              "mean field of eight nodes it is {}.",
                              run.subject(), run.op->dimension() == 1 ? options.points : options.points * options.points,
-                             options.inputs, options.positions, reporting::show(median_of(any)),
+                             options.games.inputs, options.positions, reporting::show(median_of(any)),
                              reporting::show(median_of(mean_field))),
       .studies = {curve("explainer, any query", any), curve("mean field, 8 nodes", mean_field)},
       .tables = {points_table(any, mean_field)},
@@ -165,8 +164,8 @@ void run(const QueriesOptions& options, const Globals& globals) {
                                            {"fixed", fixed == nullptr ? "" : fixed->checksum()},
                                            {"points", options.points},
                                            {"positions", options.positions},
-                                           {"inputs", options.inputs},
-                                           {"reference_error", options.reference_error}};
+                                           {"inputs", options.games.inputs},
+                                           {"reference_error", options.games.reference_error}};
   runs::Manifest manifest(globals.out, study_beginning(globals, studied.profile.data.pde, settings));
   const reporting::Evidence evidence = manifest.stage("study", [&] {
     Positions positions(options, studied, globals);
@@ -193,10 +192,7 @@ void add_query_study(CLI::App& study, const Globals& globals) {
   command->add_option("--positions", options.positions, "Positions of the query along the first axis")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--inputs", options.inputs, "Test inputs")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--reference-error", options.reference_error, "Relative error of the references")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_studied_games(*command, options.games);
 }
 
 }  // namespace opshap::cli

@@ -36,8 +36,7 @@ struct ReadingsOptions {
   fs::path run;
   std::vector<std::string> readings, others;
   std::string resolution;
-  int inputs = 10;
-  double reference_error = 0.02;
+  StudiedGames games = {.inputs = 10, .reference_error = 0.02};
 };
 
 /// A game that somebody else may have meant.
@@ -152,13 +151,12 @@ void run(const ReadingsOptions& options, const Globals& globals) {
           "study: --reading (is missing: the game of the run is compared with others). Give one, as in "
           "--reading 'zeros={baseline = \"zero\"}'.");
   const StudiedRun studied = read_studied_run(options.run, globals.config, globals);
-  evaluation::HeldOutPlan usual = studied.plan(options.inputs, options.reference_error, globals.seed);
+  evaluation::HeldOutPlan usual = studied.plan(options.games, globals.seed);
   usual.resolutions = {options.resolution.empty() ? usual.resolutions.front()
                                                   : Resolution::parse("study: --resolution", options.resolution)};
 
   const auto identity = [&](const StudiedRun& of, const ScenarioRule& rule) {
-    return message(of.identity(options.inputs, options.reference_error, globals.seed), rule.describe(), " at ",
-                   usual.resolutions.front());
+    return message(of.identity(options.games, globals.seed), rule.describe(), " at ", usual.resolutions.front());
   };
   std::deque<StudiedRun> others;
   std::vector<Reading> all = {{"the run's", usual, identity(studied, usual.rule)}};
@@ -171,13 +169,14 @@ void run(const ReadingsOptions& options, const Globals& globals) {
   for (const std::string& text : options.others) {
     const auto [name, folder] = named("other", text, "NAME=RUN with the folder of a run");
     const StudiedRun& other = others.emplace_back(read_studied_run(folder, {}, globals));
-    evaluation::HeldOutPlan plan = other.plan(options.inputs, options.reference_error, globals.seed);
+    evaluation::HeldOutPlan plan = other.plan(options.games, globals.seed);
     plan.resolutions = usual.resolutions;
     plan.inputs = inputs_on(usual.inputs, plan.inputs, name);
     all.push_back({name, plan, message(identity(other, plan.rule), studied.data.content_hash)});
   }
 
-  nlohmann::ordered_json settings = {{"inputs", options.inputs}, {"reference_error", options.reference_error}};
+  nlohmann::ordered_json settings = {{"inputs", options.games.inputs},
+                                     {"reference_error", options.games.reference_error}};
   for (const Reading& reading : all) settings["readings"][reading.name] = reading.identity;
   runs::Manifest manifest(globals.out, study_beginning(globals, studied.profile.data.pde, settings));
   const reporting::Evidence evidence = manifest.stage("study", [&] {
@@ -208,10 +207,7 @@ void add_readings_study(CLI::App& study, const Globals& globals) {
                       "NAME=RUN: the game and the backbone of another run; its inputs where its meshes are others, and "
                       "else those of the run");
   command->add_option("--resolution", options.resolution, "Points per axis; default: the first resolution of the run");
-  command->add_option("--inputs", options.inputs, "Test inputs")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--reference-error", options.reference_error, "Relative error of the references")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_studied_games(*command, options.games);
 }
 
 }  // namespace opshap::cli
