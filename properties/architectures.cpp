@@ -233,8 +233,10 @@ std::vector<Subject> subjects() {
                    .small = false});
   for (const auto& [end, padding] : {std::pair("", "symmetric"), std::pair("_padded_at_the_end", "one-sided")}) {
     all.push_back({std::string("fno_line") + end, small_fno(1, padding), grids({{1}, {2}, {5}, {8}, {16}, {33}})});
-    all.push_back({std::string("fno_plane") + end, small_fno(2, padding), grids({{3, 5}, {4, 4}, {8, 6}})});
-    all.push_back({std::string("local_no") + end, small_local_no(padding), grids({{1, 1}, {2, 9}, {5, 4}, {8, 8}})});
+    all.push_back({std::string("fno_plane") + end, small_fno(2, padding), grids({{3, 5}, {4, 4}, {8, 6}}),
+                   grids({{3, 5}, {4, 4}})});
+    all.push_back({std::string("local_no") + end, small_local_no(padding), grids({{1, 1}, {2, 9}, {5, 4}, {8, 8}}),
+                   grids({{1, 1}, {2, 9}, {5, 4}})});
   }
   for (const char* transform : {"nonlinear", "linear"})
     all.push_back({std::string("gino_") + transform, small_gino(transform), {small_mesh()}, {small_mesh()}, 1e-5});

@@ -192,7 +192,7 @@ TEST_F(DatasetStore, AStoppedGenerationSaysSoAndIsContinued) {
 }
 
 TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
-  const data::DatasetRequest request = quick(64 * 6);
+  const data::DatasetRequest request = quick(64 * 3);
   const std::string reference = bytes_of(request);
   using Damage = std::function<void(const fs::path&)>;
   const std::vector<Damage> damages = {
