@@ -17,6 +17,11 @@ function(opshap_compile_options target)
     # GCC bug 105651: both fire falsely inside std::string's own operator+.
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
   endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # GCC throws away what it no longer needs whenever its memory has grown by 30 to 100 %. Doing that less often saves a twelfth to a sixth of the time of
+    # our batches and costs a quarter more memory (1.5 GB for the largest).
+    target_compile_options(${target} PRIVATE --param=ggc-min-expand=10000 --param=ggc-min-heapsize=8000000)
+  endif()
   if(OPSHAP_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
@@ -294,8 +299,13 @@ function(opshap_benchmark name)
   add_executable(bench_${name} ${name}.cpp)
   target_link_libraries(bench_${name} PRIVATE ${arg_USES} benchmark::benchmark)
   opshap_compile_options(bench_${name})
+  opshap_compile_for_words(bench_${name})  # what it measures is in the libraries
   if(arg_TORCH)
     set_target_properties(bench_${name} PROPERTIES JOB_POOL_COMPILE torch)
+    if(TARGET opshap_support_torch)
+      target_link_libraries(bench_${name} PRIVATE GTest::gtest nlohmann_json::nlohmann_json)  # whose headers are precompiled with LibTorch's
+      target_precompile_headers(bench_${name} REUSE_FROM opshap_support_torch)
+    endif()
   endif()
   if(OPSHAP_TESTING)
     if(NOT arg_SMOKE)
