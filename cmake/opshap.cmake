@@ -226,11 +226,11 @@ endfunction()
 # opshap_tests(<executable> [LABEL property|convergence|...] [TIMEOUT <seconds>] [TORCH] [PROGRAM] FILES <name>... USES <target>...):
 # one executable of <name>.cpp..., one CTest entry a test. The tests of a room share one, since linking costs more than most tests.
 # TORCH: one CTest entry a file, named like it, since loading LibTorch takes half a second.
-# PROGRAM: the tests start the program opshap.
+# TOGETHER: the same, since the tests of a file share what is dear. PROGRAM: the tests start the program opshap.
 # ${PROJECT_BINARY_DIR}/tests.txt has a line a file: its name, its executable, the filter of its suites. tools/mutate reads it.
 file(WRITE ${PROJECT_BINARY_DIR}/tests.txt "")
 function(opshap_tests name)
-  cmake_parse_arguments(arg "TORCH;PROGRAM" "LABEL;TIMEOUT" "FILES;USES" ${ARGN})
+  cmake_parse_arguments(arg "TORCH;PROGRAM;TOGETHER" "LABEL;TIMEOUT" "FILES;USES" ${ARGN})
   if(arg_TORCH AND NOT OPSHAP_NETWORKS)
     return()
   endif()
@@ -271,14 +271,15 @@ function(opshap_tests name)
     list(APPEND others ${suites})
     list(JOIN suites : filter)
     file(APPEND ${PROJECT_BINARY_DIR}/tests.txt "${file} ${name} ${filter}\n")
-    if(arg_TORCH)
+    if(arg_TORCH OR arg_TOGETHER)
       add_test(NAME ${file} COMMAND ${name} --gtest_filter=${filter})
       set_tests_properties(${file} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
     endif()
   endforeach()
   if(arg_TORCH)
     set_target_properties(${name} PROPERTIES JOB_POOL_COMPILE torch)
-  else()
+  endif()
+  if(NOT arg_TORCH AND NOT arg_TOGETHER)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
                          PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
   endif()

@@ -11,14 +11,14 @@
 #include "data/npy.hpp"
 #include "runs/results.hpp"
 #include "runs/run.hpp"
-#include "support/program.hpp"
 #include "support/refusal.hpp"
+#include "support/staying_program.hpp"
 
 namespace opshap {
 namespace {
 
 /// One wave a sample, and its shift.
-class GridsOfOnesOwn : public Program {
+class GridsOfOnesOwn : public StayingProgram {
  protected:
   void write(const std::string& name, int nx, int ny, double shift) const {
     std::vector<double> values;

@@ -15,14 +15,14 @@
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "support/networks.hpp"
-#include "support/program.hpp"
 #include "support/refusal.hpp"
+#include "support/staying_program.hpp"
 #include "support/weight_files.hpp"
 
 namespace opshap {
 namespace {
 
-class OperatorCommands : public Program {};
+class OperatorCommands : public StayingProgram {};
 
 TEST_F(OperatorCommands, GoldenValuesAreOfTheDeviceThatIsAskedFor) {
   const std::string config = file("config.json", R"({"model": "fno", "n_modes": [4], "hidden_channels": 6})");
@@ -73,14 +73,16 @@ TEST_F(OperatorCommands, TheInputSaysWhatAScriptTakesAndItsCodeIsRemarkedOnOnce)
   data::write_npy(path("u.npy"), {{16, 16}, data::Dtype::float64, values});
   const std::string question = "attribute --operator " + path("cnn.pt") + " --input " + path("u.npy") +
                                " --query 8,8 --players 4 --method exact --json";
-  const Outcome run = done(question), trusted = opshap(question + " --trust");
+  const Outcome run = fresh(question), trusted = fresh(question + " --trust");
+  ASSERT_EQ(0, run.code) << run.err;
   ASSERT_EQ(0, trusted.code) << trusted.err;
   EXPECT_EQ(4u, Json::parse(run.out)["values"].size());
   const std::size_t note = run.err.find("is a TorchScript archive: code, which runs here with your rights");
   ASSERT_NE(std::string::npos, note) << run.err;
   EXPECT_EQ(std::string::npos, run.err.find("is a TorchScript archive", note + 1)) << "once";
   EXPECT_EQ("", trusted.err);
-  const Outcome inspected = done("operator inspect " + path("cnn.pt") + " --input " + path("u.npy") + " --json");
+  const Outcome inspected = fresh("operator inspect " + path("cnn.pt") + " --input " + path("u.npy") + " --json");
+  ASSERT_EQ(0, inspected.code) << inspected.err;
   EXPECT_EQ(2, Json::parse(inspected.out)["dimension"]);
   EXPECT_EQ((std::vector<int>{16, 16}), Json::parse(inspected.out)["grids"][1]["shape"]);
   EXPECT_TRUE(has(inspected.err, "TorchScript archive: code"));
@@ -93,7 +95,7 @@ TEST_F(OperatorCommands, AnArchiveInASandboxGivesTheSameAndSeesNothing) {
   module.save(path("gelu.pt"));
   data::write_npy(path("u.npy"), {{6}, data::Dtype::float64, std::vector<double>{1, -2, 0.5, 3, -1, 2}});
   const auto ask = [&](const std::string& archive, const std::string& more) {
-    return opshap("attribute --operator " + path(archive) + " --input " + path("u.npy") + " --json --trust " + more);
+    return fresh("attribute --operator " + path(archive) + " --input " + path("u.npy") + " --json --trust " + more);
   };
   for (const std::string question : {"--query 2 --method integrated_gradients", "--target mean:1..4 --method exact"}) {
     const Outcome inside = ask("gelu.pt", question + " --sandbox");

@@ -22,7 +22,7 @@
 #include "operators/fno.hpp"
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
-#include "support/program.hpp"
+#include "support/staying_program.hpp"
 #include "support/text.hpp"
 #include "support/tolerance.hpp"
 
@@ -38,7 +38,7 @@ Json cases() {
   return table["cases"];
 }
 
-class EndToEnd : public Program {
+class EndToEnd : public StayingProgram {
  protected:
   /// The model's file. One without a file has the weights of golden values.
   std::string model(const Json& fixture) const {
@@ -222,7 +222,7 @@ TEST_F(EndToEnd, IntegratedGradientsAreThoseOfPython) {
 /// As rounding(), of float32 numbers.
 Tolerance single_rounding(double operations, double scale) { return rounding(operations * 0x1p29, scale); }
 
-class MeshCommands : public Program {
+class MeshCommands : public StayingProgram {
  protected:
   void SetUp() override {
     Program::SetUp();

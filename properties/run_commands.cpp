@@ -10,9 +10,9 @@
 #include "core/file.hpp"
 #include "runs/results.hpp"
 #include "runs/row_files.hpp"
-#include "support/program.hpp"
 #include "support/refusal.hpp"
 #include "support/run_folder.hpp"
+#include "support/staying_program.hpp"
 
 namespace opshap {
 namespace {
@@ -27,7 +27,7 @@ std::set<std::string> names_of_stages(const json& manifest) {
   return names;
 }
 
-class Forecast : public Program {
+class Forecast : public StayingProgram {
  protected:
   std::string command() const {
     const std::string further = file("further.toml", R"([explainers.labels]
@@ -116,7 +116,7 @@ TEST_F(Forecast, RefusesWhatTheRunWould) {
   expect_refusal("reproduce --dry-run --pde burgers1d --config " + unknown, 2, "permutation");
 }
 
-using ShardCommands = Program;
+using ShardCommands = StayingProgram;
 
 constexpr const char* comparison =
     "compare --game unanimity_sum --players 12 --methods permutation,kernel_shap_paired --budgets 64,128 --repeats 3 "
@@ -190,7 +190,7 @@ TEST_F(ShardCommands, PartsOfARunWantItsTrainings) {
 TEST_F(ShardCommands, ARunInPiecesHasTheBytesOfOneWithoutThem) {
   const std::string command = small_run + "--seed 5 --stage explainer ";
   done(command + "--out " + path("one"));
-  const auto piece = [&] { return opshap(command + "--minutes 1e-9 --out " + path("pieces")); };
+  const auto piece = [&] { return fresh(command + "--minutes 1e-9 --out " + path("pieces")); };
   Outcome outcome = piece();
   EXPECT_EQ(6, outcome.code);
   EXPECT_TRUE(has(outcome.err, {"--minutes=", "Run the same command again to go on."})) << outcome.err;
@@ -214,7 +214,7 @@ TEST_F(ShardCommands, ARunInPiecesHasTheBytesOfOneWithoutThem) {
   expect_refusal(small_run + "--stage end --out " + path("other"), 2, "--stage");
 }
 
-using RunCommands = Program;
+using RunCommands = StayingProgram;
 
 TEST_F(RunCommands, ARunOnAGpuThatIsNotThereDoesNotBegin) {
   expect_refusal("reproduce --profile smoke --device cuda:99 --out " + path("run"), 4, "--device=cuda:99");
@@ -248,7 +248,7 @@ TEST_F(ShardCommands, ARowThatHasChangedIsNamedByWhateverReadsIt) {
   EXPECT_EQ(without_times(run + "/results.jsonl").size(), without_times(file("rows", rows)).size());
 }
 
-class ReferenceStudy : public Program {
+class ReferenceStudy : public StayingProgram {
  protected:
   /// A small run in run/, and a copy of it in kept/ that has rows and backbone, but no attributions and no data.
   void make_run() const {

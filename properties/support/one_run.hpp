@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <string>
 
-#include "support/program.hpp"
+#include "core/file.hpp"
+#include "support/staying_program.hpp"
 
 namespace opshap {
 
 /// One run of the whole chain, by a profile of support/, for all tests of a file.
 template <const char* const* profile>
-class OneRun : public Program {
+class OneRun : public StayingProgram {
  protected:
   static void SetUpTestSuite() {
     run_ = std::filesystem::temp_directory_path() / ("opshap_one_run_" + std::to_string(getpid()));

@@ -64,7 +64,7 @@ class Program : public RunFolder {
     return std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments;
   }
   /// Runs `opshap <arguments>`.
-  Outcome opshap(const std::string& arguments) const { return shell(program(arguments)); }
+  virtual Outcome opshap(const std::string& arguments) const { return shell(program(arguments)); }
 
   /// The same of any command, which must end with this code.
   Outcome ended(const std::string& command, int code = 0) const {
@@ -72,7 +72,11 @@ class Program : public RunFolder {
     EXPECT_EQ(code, outcome.code) << command << "\n" << outcome.out << outcome.err;
     return outcome;
   }
-  Outcome done(const std::string& arguments, int code = 0) const { return ended(program(arguments), code); }
+  Outcome done(const std::string& arguments, int code = 0) const {
+    const Outcome outcome = opshap(arguments);
+    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.out << outcome.err;
+    return outcome;
+  }
   /// What it prints.
   std::string output(const std::string& arguments, int code = 0) const { return done(arguments, code).out; }
   /// What it says with --json, and what it wrote into a file.
