@@ -3,14 +3,17 @@
 #include "training/ranks.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "support/program.hpp"
+#include "core/file.hpp"
 #include "support/refusal.hpp"
+#include "support/staying_program.hpp"
 
 namespace opshap {
 namespace {
@@ -47,23 +50,36 @@ struct Epoch {
   std::int64_t evaluations = 0;
 };
 
-class TrainingOfRanks : public Program {
+/// One run for all tests, which one process makes under a launcher.
+class TrainingOfRanks : public StayingProgram {
  protected:
-  void SetUp() override {
-    Program::SetUp();
+  static void SetUpTestSuite() {
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    if (!OPSHAP_WITH_MPI || shell("mpirun --version").code != 0) GTEST_SKIP() << "needs MPI";
-    done("reproduce --stage explainer -q --out " + path("run") + " --profile " + profile_);
+    there_ = OPSHAP_WITH_MPI && std::system("mpirun --version >/dev/null 2>&1") == 0;
+    if (!there_) return;
+    const std::string log = run_.string() + ".log";
+    code_ = std::system(("mpirun -n 1 " OPSHAP_BINARY_DIR "/opshap reproduce --stage explainer -q --out " +
+                         run_.string() + " --profile " + profile + " > " + log + " 2>&1")
+                            .c_str());
+    log_ = read_file(log);
+    fs::remove(log);
+  }
+  static void TearDownTestSuite() { fs::remove_all(run_); }
+  void SetUp() override {
+    StayingProgram::SetUp();
+    if (!there_) GTEST_SKIP() << "needs MPI";
+    ASSERT_EQ(0, code_) << log_;
   }
 
   std::string training(const std::string& what, const std::string& out) const {
-    return OPSHAP_BINARY_DIR "/opshap train " + what + " --threads 1 -q --profile " + profile_ + " --data " +
-           path("run/data/burgers1d.h5") + " --out " + path(out);
+    return "train " + what + " --threads 1 -q --profile " + profile + " --data " +
+           (run_ / "data" / "burgers1d.h5").string() + " --out " + path(out);
   }
 
   Outcome train(const std::string& what, const std::string& out, int ranks) const {
-    return shell((ranks == 1 ? "" : launcher + std::to_string(ranks) + " ") + training(what, out));
+    return ranks == 1 ? opshap(training(what, out))
+                      : shell(launcher + std::to_string(ranks) + " " + program(training(what, out)));
   }
 
   std::vector<Epoch> epochs(const std::string& out) const {
@@ -91,33 +107,38 @@ class TrainingOfRanks : public Program {
       EXPECT_NEAR(1, together[i].validation / alone[i].validation, tolerance) << what << ", epoch " << i;
       EXPECT_EQ(alone[i].evaluations, together[i].evaluations);
     }
-    std::filesystem::remove_all(path("one"));
-    std::filesystem::remove_all(path("several"));
+    fs::remove_all(path("one"));
+    fs::remove_all(path("several"));
   }
 
   inline static const std::string launcher = "mpirun --bind-to none --oversubscribe -n ";
-  const std::string profile_ = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/small_burgers.toml";
+  static inline const std::string profile = OPSHAP_SOURCE_DIR "/properties/support/small_burgers.toml";
+  static inline const fs::path run_ = fs::temp_directory_path() / ("opshap_ranks_" + std::to_string(getpid()));
+  static inline bool there_ = false;
+  static inline int code_ = -1;
+  static inline std::string log_;
 };
 
 TEST_F(TrainingOfRanks, OfABackboneHasTheLossesOfOne) { expect_same_training("backbone", 2); }
 
 TEST_F(TrainingOfRanks, OfAnExplainerHasTheLossesOfOne) {
-  const std::string explainer = "explainer --operator " + path("run/backbone/model.safetensors");
+  const std::string explainer = "explainer --operator " + (run_ / "backbone" / "model.safetensors").string();
   expect_same_training(explainer, 2);
-  // Labels that are asked once are shared out and then known to all. Nine ranks are more than a batch has members.
-  const std::string once = file("once.toml", "[explainer]\ntarget = \"mean_field\"\nlabel_evaluations = 12\n");
-  expect_same_training(explainer + " --config " + once, 9);
+  // Labels that are asked once are shared out and then known to all. Three ranks are more than a batch has members.
+  const std::string once =
+      file("once.toml", "[explainer]\nbatch = 2\ntarget = \"mean_field\"\nlabel_evaluations = 12\n");
+  expect_same_training(explainer + " --config " + once, 3);
 }
 
 TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
   const std::string what = "backbone --config " + file("longer.toml", "[backbone]\nepochs = 40\npatience = 40\n");
   ASSERT_EQ(0, train(what, "whole", 2).code);
-  const std::string rank = training(what, "killed");
+  const std::string rank = program(training(what, "killed"));
   // The second rank is killed as soon as the first has written an epoch.
   const std::string mortal = file("mortal", rank + " & rank=$!\nuntil [ -s " + path("killed/metrics.jsonl") +
                                                 " ]; do sleep 0.01; done\nkill -9 $rank; wait $rank\n");
   EXPECT_NE(0, shell(launcher + "1 " + rank + " : -n 1 sh " + mortal).code);
-  ASSERT_FALSE(std::filesystem::exists(path("killed/summary.json"))) << "it was too fast to be killed";
+  ASSERT_FALSE(fs::exists(path("killed/summary.json"))) << "it was too fast to be killed";
   ASSERT_EQ(0, train(what, "killed", 2).code);
   const std::vector<Epoch> whole = epochs("whole"), resumed = epochs("killed");
   ASSERT_EQ(whole.size(), resumed.size());
@@ -129,17 +150,16 @@ TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
 
 // A launcher takes a process that says nothing at its end for a failed one.
 TEST_F(TrainingOfRanks, OneProcessAloneUnderALauncherEndsWell) {
-  const Outcome outcome = shell("mpirun -n 1 " OPSHAP_BINARY_DIR "/opshap reproduce --stage explainer -q --out " +
-                                path("run") + " --profile " + profile_);
-  EXPECT_EQ(0, outcome.code) << outcome.err;
+  EXPECT_EQ(0, code_) << log_;
+  EXPECT_TRUE(fs::exists(run_ / "explainer" / "model.safetensors"));
 }
 
 TEST_F(TrainingOfRanks, AreNotForWhatOneProcessDoes) {
   const Outcome outcome =
-      shell(launcher + "2 " OPSHAP_BINARY_DIR "/opshap reproduce -q --out " + path("other") + " --profile " + profile_);
+      shell(launcher + "2 " OPSHAP_BINARY_DIR "/opshap reproduce -q --out " + path("other") + " --profile " + profile);
   EXPECT_NE(0, outcome.code);
   EXPECT_TRUE(has(outcome.err, "reproduce: ranks=2"));
-  EXPECT_FALSE(std::filesystem::exists(path("other")));
+  EXPECT_FALSE(fs::exists(path("other")));
 }
 
 }  // namespace
