@@ -2,7 +2,9 @@
 // `opshap merge` as their users meet them, and `opshap study references`, whose references are those of the run.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -250,9 +252,13 @@ TEST_F(ShardCommands, ARowThatHasChangedIsNamedByWhateverReadsIt) {
 
 class ReferenceStudy : public StayingProgram {
  protected:
-  /// A small run in run/, and a copy of it in kept/ that has rows and backbone, but no attributions and no data.
+  static void TearDownTestSuite() { fs::remove_all(made_); }
+
+  /// A small run in run/, a copy of the one that the first test makes, and what is kept of it in kept/, which has rows
+  /// and backbone, but no attributions and no data.
   void make_run() const {
-    done(small_run + "--seed 3 --out " + path("run"));
+    if (!fs::exists(made_)) done(small_run + "--seed 3 --out " + made_.string());
+    fs::copy(made_, path("run"), fs::copy_options::recursive);
     done("report " + path("run") + " -q --keep " + path("kept"));
     fs::copy(path("run/backbone/model.safetensors"), path("kept/backbone/model.safetensors"));
     auto manifest = nlohmann::ordered_json::parse(read_file(path("kept/manifest.json")));
@@ -273,6 +279,8 @@ class ReferenceStudy : public StayingProgram {
     }
     return lines;
   }
+
+  static inline const fs::path made_ = fs::temp_directory_path() / ("opshap_references_" + std::to_string(getpid()));
 };
 
 TEST_F(ReferenceStudy, GivesTheReferencesThatTheRunStored) {
