@@ -94,16 +94,17 @@ TEST_F(OperatorCommands, AnArchiveInASandboxGivesTheSameAndSeesNothing) {
   module.define("def forward(self, x: Tensor) -> Tensor:\n    return torch.gelu(x + torch.roll(x, [1], [2]))\n");
   module.save(path("gelu.pt"));
   data::write_npy(path("u.npy"), {{6}, data::Dtype::float64, std::vector<double>{1, -2, 0.5, 3, -1, 2}});
-  const auto ask = [&](const std::string& archive, const std::string& more) {
-    return fresh("attribute --operator " + path(archive) + " --input " + path("u.npy") + " --json --trust " + more);
+  const auto question = [&](const std::string& archive, const std::string& more) {
+    return "attribute --operator " + path(archive) + " --input " + path("u.npy") + " --json --trust " + more;
   };
-  for (const std::string question : {"--query 2 --method integrated_gradients", "--target mean:1..4 --method exact"}) {
-    const Outcome inside = ask("gelu.pt", question + " --sandbox");
+  Server sandboxed;  // a process keeps to a sandbox for all its commands
+  for (const std::string asked : {"--query 2 --method integrated_gradients", "--target mean:1..4 --method exact"}) {
+    const Outcome inside = sandboxed.run(question("gelu.pt", asked + " --sandbox"));
     if (inside.code == 4) GTEST_SKIP() << "bubblewrap cannot be used here";
-    const Outcome outside = ask("gelu.pt", question);
+    const Outcome outside = opshap(question("gelu.pt", asked));
     ASSERT_EQ(0, inside.code) << inside.err;
     ASSERT_EQ(0, outside.code) << outside.err;
-    EXPECT_EQ(Json::parse(outside.out)["values"], Json::parse(inside.out)["values"]) << question;
+    EXPECT_EQ(Json::parse(outside.out)["values"], Json::parse(inside.out)["values"]) << asked;
     EXPECT_EQ("peer:archive", Json::parse(inside.out)["path"]);
   }
   file("secret", "abcd");
@@ -111,8 +112,8 @@ TEST_F(OperatorCommands, AnArchiveInASandboxGivesTheSameAndSeesNothing) {
   spy.define("def forward(self, x: Tensor) -> Tensor:\n    return x + torch.from_file(\"" + path("secret") +
              "\", False, 1, dtype=6)\n");
   spy.save(path("spy.pt"));
-  const Outcome seen = ask("spy.pt", "--query 2 --method exact"),
-                hidden = ask("spy.pt", "--query 2 --method exact --sandbox");
+  const Outcome seen = opshap(question("spy.pt", "--query 2 --method exact")),
+                hidden = sandboxed.run(question("spy.pt", "--query 2 --method exact --sandbox"));
   EXPECT_EQ(0, seen.code) << seen.err;
   EXPECT_NE(0, hidden.code) << hidden.out;
   EXPECT_NE(7, hidden.code) << hidden.err;

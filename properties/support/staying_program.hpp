@@ -66,8 +66,9 @@ class Server {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("opshap_server_" + std::to_string(::getpid()));
+  inline static int made_ = 0;
+  const std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
+                                        ("opshap_server_" + std::to_string(::getpid()) + "_" + std::to_string(made_++));
   const std::string out_ = folder_ / "stdout", err_ = folder_ / "stderr";
   FILE* requests_ = nullptr;
   std::ifstream answers_;
@@ -79,10 +80,7 @@ class StayingProgram : public Program {
  protected:
   Outcome opshap(const std::string& arguments) const override {
     static std::unique_ptr<Server> server;
-    if (server == nullptr || !server->is_there()) {
-      server.reset();  // its folder goes before the next one comes
-      server = std::make_unique<Server>();
-    }
+    if (server == nullptr || !server->is_there()) server = std::make_unique<Server>();
     return server->run(arguments);
   }
   /// The same in a process of its own.
