@@ -425,14 +425,17 @@ struct ExplainerCase {
 };
 
 std::vector<ExplainerCase> explainer_cases() {
-  std::vector<ExplainerCase> all = {{"paper", small_explainer(60), {}}};
-  networks::ExplainerRecipe any = other_explainer(60);
+  networks::ExplainerRecipe paper = small_explainer(24);
+  paper.learning_rate = 1e-2;
+  std::vector<ExplainerCase> all = {{"paper", paper, {}}};
+  networks::ExplainerRecipe any = other_explainer(20);
   any.target = "mean_field";
   any.any_query = true;
   all.push_back({"any_query", any, {0, 3, 15, 7, 9, 11, 14, 1}});
   // A multiwavelet network by itself, and inside the network of a density that says where the query is.
-  for (const auto& [coordinates, epochs] : {std::pair("grid", 30), std::pair("query", 60)}) {
+  for (const auto& [coordinates, epochs, rate] : {std::tuple("grid", 20, 5e-3), std::tuple("query", 30, 1e-2)}) {
     networks::ExplainerRecipe recipe = small_explainer(epochs);
+    recipe.learning_rate = rate;
     recipe.model = small_mwt;
     recipe.coordinates = coordinates;
     all.push_back({std::string("mwt_") + coordinates, recipe, {}});
@@ -474,7 +477,7 @@ TEST_F(Training, OfABackboneLowersItsLoss) {
   // What does not learn stays where it is.
   for (const auto& [model, epochs, data, resolutions, factor] :
        {std::tuple(small_model(), 30, small_data(32, 8), std::vector<Resolution>{16, 32}, 10),
-        {small_mwt, 30, small_data(32, 8), {16, 32}, 10},
+        {small_mwt, 24, small_data(32, 8), {16, 32}, 10},
         {small_gino(), 20, cloud_data(32, 8), {cloud_points}, 4}}) {
     networks::BackboneRecipe recipe = small_backbone(epochs);
     recipe.model = model;
@@ -492,7 +495,7 @@ TEST_F(Training, OfABackboneLowersItsLoss) {
 }
 
 TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
-  networks::ExplainerRecipe recipe = small_explainer(25);
+  networks::ExplainerRecipe recipe = small_explainer(18);
   recipe.model = small_gino();
   recipe.resolutions = {cloud_points};
   recipe.scenario = {.players = ScenarioRule::Players::blocks, .blocks = 16};
