@@ -495,7 +495,7 @@ TEST_F(Training, OfABackboneLowersItsLoss) {
 }
 
 TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
-  networks::ExplainerRecipe recipe = small_explainer(18);
+  networks::ExplainerRecipe recipe = small_explainer(25);
   recipe.model = small_gino();
   recipe.resolutions = {cloud_points};
   recipe.scenario = {.players = ScenarioRule::Players::blocks, .blocks = 16};
