@@ -273,7 +273,7 @@ function(opshap_tests name)
     file(APPEND ${PROJECT_BINARY_DIR}/tests.txt "${file} ${name} ${filter}\n")
     if(arg_TORCH OR arg_TOGETHER)
       add_test(NAME ${file} COMMAND ${name} --gtest_filter=${filter})
-      set_tests_properties(${file} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
+      set_tests_properties(${file} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL} COST 10)  # they are the longest, and begin first
     endif()
   endforeach()
   if(arg_TORCH)
