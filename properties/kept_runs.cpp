@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@
 #include "runs/merge_parts.hpp"
 #include "runs/row_files.hpp"
 #include "runs/run.hpp"
+#include "support/drawn_report.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
 #include "support/text.hpp"
@@ -134,6 +136,12 @@ class KeptRun : public RunFolder {
     return found;
   }
 
+  /// Puts what is kept of the run into kept_, which is not there yet.
+  void keep() const {
+    static DoneOnce done;
+    done(run_, kept_, [&] { EXPECT_EQ("", reporting::keep_report(run_, kept_).page); });
+  }
+
   fs::path run_ = folder_ / "run", kept_ = folder_ / "kept";
 };
 
@@ -149,7 +157,7 @@ TEST_F(KeptRun, HasTheClaimsAndTablesOfTheRun) {
 }
 
 TEST_F(KeptRun, HoldsRowsAndReferencesPackedAndNoWeights) {
-  reporting::keep_report(run_, kept_);
+  keep();
   const auto kept = files_of(kept_);
   for (const char* name :
        {"manifest.json", "training.jsonl", "results.jsonl.gz", "references.jsonl.gz", "backbone/summary.json",
@@ -171,7 +179,7 @@ TEST_F(KeptRun, HoldsRowsAndReferencesPackedAndNoWeights) {
 }
 
 TEST_F(KeptRun, EveryChangedByteOfItsRowsIsFound) {
-  reporting::keep_report(run_, kept_);
+  keep();
   for (const char* name : {"results.jsonl.gz", "references.jsonl.gz"}) {
     const fs::path file = kept_ / name;
     const std::string packed = read_file(file);
@@ -195,7 +203,7 @@ TEST_F(KeptRun, EveryChangedByteOfItsRowsIsFound) {
 }
 
 TEST_F(KeptRun, RowsThatAreThereTwiceAreRefused) {
-  reporting::keep_report(run_, kept_);
+  keep();
   write_file(kept_ / "results.jsonl", read_file(run_ / "results.jsonl"));
   const std::string found = refusal([&] { reporting::write_report(kept_); });
   EXPECT_TRUE(has(found, "results.jsonl.gz (results.jsonl is there too"));
@@ -206,7 +214,7 @@ TEST_F(KeptRun, AFolderOfSomethingElseIsLeftAlone) {
   EXPECT_TRUE(has(refusal([&] { reporting::keep_report(run_, run_); }), "is that of the run itself"));
   write_file(folder_ / "mine" / "notes.txt", std::string_view("notes"));
   EXPECT_TRUE(has(refusal([&] { reporting::keep_report(run_, folder_ / "mine"); }), "holds files"));
-  reporting::keep_report(run_, kept_);
+  keep();
   const auto before = files_of(kept_);
   Ordered other = Ordered::parse(read_file(run_ / "manifest.json"));
   other["seed"] = 43;
@@ -216,7 +224,7 @@ TEST_F(KeptRun, AFolderOfSomethingElseIsLeftAlone) {
 }
 
 TEST_F(KeptRun, NoCommandGoesOnWithIt) {
-  reporting::keep_report(run_, kept_);
+  keep();
   const auto before = files_of(kept_);
   const runs::Beginning beginning{.who = "test", .schema = "opshap.manifest/1", .seed = 42, .dirty = false};
   const auto any_settings = [](const Ordered&) { return std::string(); };
@@ -230,10 +238,11 @@ TEST_F(KeptRun, NoCommandGoesOnWithIt) {
 
 TEST_F(KeptRun, OfSeveralProblemsHasOnePageOverAll) {
   const fs::path all = folder_ / "all";
+  const SyntheticRun made{.resolutions = {16, 32}, .curves = {16}};
   for (const char* pde : {"burgers1d", "heat1d"}) {
-    runs::Results results = SyntheticRun().results();
+    runs::Results results = made.results();
     set_pde(results, pde);
-    Ordered manifest = SyntheticRun().manifest();
+    Ordered manifest = made.manifest();
     manifest["pde"] = pde;
     write_run(all / pde, results, manifest);
   }
@@ -326,11 +335,24 @@ std::vector<std::string> differences(const Json& committed, const Json& rebuilt)
   return found;
 }
 
+/// A committed run, read once for all its tests.
 class CommittedRun : public ::testing::TestWithParam<std::string> {
  protected:
+  struct Read {
+    explicit Read(const fs::path& folder) : run(runs::read_run(folder)) {}
+    runs::Run run;
+    reporting::Scoreboard scores{run};
+  };
+  const Read& read() const {
+    static std::map<std::string, std::unique_ptr<const Read>> all;
+    std::unique_ptr<const Read>& here = all[GetParam()];
+    if (here == nullptr) here = std::make_unique<const Read>(folder_);
+    return *here;
+  }
+
   const fs::path folder_ = reports / GetParam();
-  const runs::Run run_ = runs::read_run(folder_);
-  const reporting::Scoreboard scores_{run_};
+  const runs::Run& run_ = read().run;
+  const reporting::Scoreboard& scores_ = read().scores;
 };
 
 TEST_P(CommittedRun, HasTheClaimsOfTodaysProgram) {

@@ -26,6 +26,7 @@
 #include "reporting/report.hpp"
 #include "reporting/report_tables.hpp"
 #include "runs/run.hpp"
+#include "support/drawn_report.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
 #include "support/text.hpp"
@@ -359,8 +360,7 @@ TEST_F(Overview, HasEveryClaimOfEveryProblem) {
 
 TEST_F(Overview, SumsTheVerdictsOfTheProblemsPages) {
   for (const char* pde : {"heat1d", "burgers1d"}) add(pde);
-  reporting::write_report(folder_);
-  const std::string text = page();
+  const std::string text = drawn_report(folder_);
   // "holds": of a row of the matrix, among the problems whose rows can judge it.
   std::map<std::string, std::pair<int, int>> holds;
   std::set<std::string> by_construction, of_the_paper;
@@ -401,7 +401,7 @@ TEST_F(Overview, SumsTheVerdictsOfTheProblemsPages) {
 
 TEST_F(Overview, HasEveryMethodAndStageOfEveryProblem) {
   for (const char* pde : {"heat1d", "burgers1d"}) add(pde);
-  reporting::write_report(folder_);
+  drawn_report(folder_);
   const runs::Run run = runs::read_run(folder_ / "heat1d");
   const reporting::Scoreboard scores(run);
   const reporting::Table medians = reporting::tables::medians({&scores, &scores}, metrics::find("nrmse"));
@@ -429,8 +429,7 @@ TEST_F(Overview, HasEveryMethodAndStageOfEveryProblem) {
 
 TEST_F(Overview, TheSameRowsGiveTheSameBytesAndThePageStandsAlone) {
   for (const char* pde : {"heat1d", "allen_cahn1d"}) add(pde);
-  reporting::write_report(folder_);
-  const std::string text = page(), all = read_file(folder_ / "claims.json");
+  const std::string text = drawn_report(folder_), all = read_file(folder_ / "claims.json");
   reporting::write_report(folder_);
   EXPECT_EQ(text, page());
   EXPECT_EQ(all, read_file(folder_ / "claims.json"));
