@@ -379,13 +379,13 @@ TEST_F(SuiteCommand, ExplainsTheTrainedOperatorThatComesWithTheProgram) {
   // Other weights by hand are other games, in another folder or not at all.
   const std::string weights = std::string(OPSHAP_BINARY_DIR) + "/share/opshap/operators/burgers1d.safetensors";
   const std::string lone =
-      suite("[[games]]\nname = 'fno'\noperator = 'mine.safetensors'\nproblem = 'burgers1d'\nplayers = [16]\n", "lone");
+      suite("[[games]]\nname = 'fno'\noperator = 'mine.safetensors'\nproblem = 'burgers1d'\nplayers = [8]\n", "lone");
   const std::string end = " --methods msr --budgets 32 --repeats 1 -q --out ";
   done("compare --suite " + lone + " --operator " + weights + end + path("by_hand"));
   std::filesystem::copy_file(weights, path("mine.safetensors"));
   done("compare --suite " + lone + end + path("beside"));
   const std::string plane =
-      suite("[[games]]\nname = 'fno'\noperator = 'mine.safetensors'\nproblem = 'heat2d'\nplayers = [16]\n", "plane");
+      suite("[[games]]\nname = 'fno'\noperator = 'mine.safetensors'\nproblem = 'heat2d'\nplayers = [8]\n", "plane");
   EXPECT_TRUE(has(done("compare --suite " + plane + end + path("plane"), 2).err, "does not take the inputs of heat2d"));
 }
 #endif

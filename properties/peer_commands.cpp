@@ -53,6 +53,13 @@ class PeerCommands : public Program {
     file(name + "/plugin.toml", "name = '" + name + "'\nrole = '" + role + "'\ncommand = ['python3', 'program.py']\n");
     file(name + "/program.py", text);
   }
+  /// The outcomes of the checks of a program, by their laws.
+  std::map<std::string, std::string> checked(const std::string& folder, int code) const {
+    std::map<std::string, std::string> outcomes;
+    const json found = answer("peer check " + folder, code);
+    for (const json& check : found["checks"]) outcomes[check["law"]] = check["outcome"];
+    return outcomes;
+  }
   std::string game() const { return file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})"); }
 };
 
@@ -152,9 +159,7 @@ TEST_F(PeerCommands, TwoProgramsOfOneNameAreRefused) {
 TEST_F(PeerCommands, CheckFindsWhatAProgramOnlyClaims) {
   const std::string claims =
       "[claims]\nefficient = true\nlinear = true\nexact_on_additive = true\nstochastic = false\n";
-  const json found = answer("peer check " + lazy("liar", claims), 1);
-  std::map<std::string, std::string> outcomes;
-  for (const json& check : found["checks"]) outcomes[check["law"]] = check["outcome"];
+  auto outcomes = checked(lazy("liar", claims), 1);
   EXPECT_EQ("pass", outcomes["greets as plugin.toml says"]);
   EXPECT_EQ("pass", outcomes["answers for 1024 players"]);
   EXPECT_EQ("pass", outcomes["does not depend on the seed"]);
@@ -200,7 +205,7 @@ TEST_F(PeerCommands, NewSaysWhatItMade) {
 TEST_F(PeerCommands, WhatNewWritesPassesItsChecksAndIsCompared) {
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
   ASSERT_EQ(0, opshap("peer new " + path("my-shap")).code);
-  output("peer check " + path("my-shap"));
+  EXPECT_EQ("pass", checked(path("my-shap"), 0).at("has the standard errors that its values have"));
   const json found = answer("compare --game " + game() + " --methods permutation,peer:" + path("my-shap") +
                             " --budgets 4,6 --repeats 5 -q");
   EXPECT_TRUE(found["failures"].empty());
@@ -218,17 +223,11 @@ TEST_F(PeerCommands, CheckFindsStandardErrorsThatAreWrong) {
   const std::string right = read_file(path("mine/estimator.py")), errors = "np.sqrt(variance / orderings)";
   const std::size_t at = right.find(errors);
   ASSERT_NE(std::string::npos, at);
-  const auto outcome_of = [&](const std::string& claimed) {
-    file("mine/estimator.py", std::string(right).replace(at, errors.size(), claimed));
-    const json checked = json::parse(opshap("peer check --json " + path("mine")).out);
-    for (const json& check : checked.at("checks"))
-      if (check.at("law") == "has the standard errors that its values have")
-        return check.at("outcome").get<std::string>();
-    return std::string("no such check");
-  };
-  EXPECT_EQ("pass", outcome_of(errors));
-  for (const char* wrong : {"np.sqrt(variance / orderings) / 30", "np.sqrt(variance)"})
-    EXPECT_EQ("fail", outcome_of(wrong)) << wrong;
+  // Those that are right pass in WhatNewWritesPassesItsChecksAndIsCompared.
+  for (const char* wrong : {"np.sqrt(variance / orderings) / 30", "np.sqrt(variance)"}) {
+    file("mine/estimator.py", std::string(right).replace(at, errors.size(), wrong));
+    EXPECT_EQ("fail", checked(path("mine"), 1).at("has the standard errors that its values have")) << wrong;
+  }
 }
 
 TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
