@@ -60,9 +60,7 @@ class Program : public RunFolder {
     return path(name);
   }
 
-  static std::string program(const std::string& arguments) {
-    return std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments;
-  }
+  static std::string program(const std::string& arguments) { return OPSHAP_BINARY_DIR "/opshap " + arguments; }
   /// Runs `opshap <arguments>`.
   virtual Outcome opshap(const std::string& arguments) const { return shell(program(arguments)); }
 
