@@ -166,7 +166,7 @@ TEST_F(DatasetStore, AGenerationThatNobodyWaitsForStopsAndIsContinuedToTheSameFi
 }
 
 TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
-  const data::DatasetRequest request = quick(64 * 6);
+  const data::DatasetRequest request = quick(64 * 4);
   const std::string reference = bytes_of(request);
   const int status = interrupted(request, file("killed.h5"), SIGKILL);
   ASSERT_TRUE(WIFSIGNALED(status));
@@ -183,7 +183,7 @@ TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
 }
 
 TEST_F(DatasetStore, AStoppedGenerationSaysSoAndIsContinued) {
-  const data::DatasetRequest request = quick(64 * 6);
+  const data::DatasetRequest request = quick(64 * 3);
   const int status = interrupted(request, file("stopped.h5"), SIGTERM);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(6, WEXITSTATUS(status));
