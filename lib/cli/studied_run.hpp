@@ -42,8 +42,7 @@ struct StudiedRun {
   std::unique_ptr<Operator> op;
   std::string op_checksum;
 
-  /// The first inputs of the run's test split, at the run's resolutions. Throws InvalidArgument when there
-  /// are fewer.
+  /// The first inputs of the run's test split, at the run's resolutions. Throws InvalidArgument when there are fewer.
   evaluation::HeldOutPlan plan(const StudiedGames& games, std::uint64_t seed) const;
   /// Everything that decides the references of these games, as text.
   std::string identity(const StudiedGames& games, std::uint64_t seed) const;

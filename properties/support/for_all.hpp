@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <sstream>
@@ -20,7 +21,7 @@ void for_all(double share, auto&& property) {
   use_test_seed();
   SCOPED_TRACE(replay());
   rc::detail::TestParams parameters = rc::detail::configuration().testParams;
-  parameters.maxSuccess = static_cast<int>(parameters.maxSuccess * share);
+  parameters.maxSuccess = std::max(1, static_cast<int>(parameters.maxSuccess * share));
   const rc::detail::TestResult result =
       rc::detail::checkTestable(std::forward<decltype(property)>(property), rc::detail::TestMetadata{}, parameters);
   std::ostringstream message;
