@@ -6,7 +6,7 @@
 # compiles lib/<folder>/*.cpp as part of one of them (TORCH: of the second) and makes opshap::<folder>, which who links has the folder's headers and that
 # library. At configure time every `#include "x/y.hpp"` must name the folder itself, one of USES, or what those use; LibTorch's headers need TORCH. Anything
 # else stops the configuration with file, line and the allowed folders, so the dependency diagram in lib/CMakeLists.txt cannot drift from the code.
-# WORDS: the folder reads and writes but computes little, so it is compiled in half the time with -O1 (opshap_compile_for_words).
+# WORDS: the folder reads and writes but computes little, so it is compiled in half the time with -Og (opshap_compile_for_words).
 # ALONE: its files say the same words for different things (draw, solve, invariants of each problem) and are not compiled in batches.
 
 function(opshap_compile_options target)
@@ -32,8 +32,9 @@ function(opshap_compile_options target)
 endfunction()
 
 # Optimising code that runs for milliseconds takes longer than running it. The numbers are the same: without -march there is no contraction.
+# With -Og GCC follows less of the flow, and takes variables for unset that are not.
 function(opshap_compile_for_words target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-Og;-Wno-maybe-uninitialized>")
 endfunction()
 
 # Files of a target in batches. Registries stay alone: what they list changes more often than they do.
@@ -223,14 +224,13 @@ function(opshap_suites variable file)
   set(${variable} "${suites}" PARENT_SCOPE)
 endfunction()
 
-# opshap_tests(<executable> [LABEL property|convergence|...] [TIMEOUT <seconds>] [TORCH] [PROGRAM] FILES <name>... USES <target>...):
-# one executable of <name>.cpp..., one CTest entry a test. The tests of a room share one, since linking costs more than most tests.
-# TORCH: one CTest entry a file, named like it, since loading LibTorch takes half a second.
-# TOGETHER: the same, since the tests of a file share what is dear. PROGRAM: the tests start the program opshap.
+# opshap_tests(<executable> [LABEL property|convergence|...] [TIMEOUT <seconds>] [TORCH] [PROGRAM] [LONG] FILES <name>... USES <target>...):
+# one executable of <name>.cpp..., since linking costs more than most tests, and one CTest entry a file, named like it, since starting a process does, too.
+# PROGRAM: the tests start the program opshap. LONG: so much to do that its files begin first, as those with LibTorch or the program and studies do.
 # ${PROJECT_BINARY_DIR}/tests.txt has a line a file: its name, its executable, the filter of its suites. tools/mutate reads it.
 file(WRITE ${PROJECT_BINARY_DIR}/tests.txt "")
 function(opshap_tests name)
-  cmake_parse_arguments(arg "TORCH;PROGRAM;TOGETHER" "LABEL;TIMEOUT" "FILES;USES" ${ARGN})
+  cmake_parse_arguments(arg "TORCH;PROGRAM;LONG" "LABEL;TIMEOUT" "FILES;USES" ${ARGN})
   if(arg_TORCH AND NOT OPSHAP_NETWORKS)
     return()
   endif()
@@ -238,7 +238,11 @@ function(opshap_tests name)
     set(arg_LABEL property)
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
+    set(arg_TIMEOUT 1200)  # with sanitizers a file may take minutes
+  endif()
+  set(cost 0)
+  if(arg_TORCH OR arg_PROGRAM OR arg_LONG OR NOT arg_LABEL STREQUAL property)
+    set(cost 10)
   endif()
   list(TRANSFORM arg_FILES APPEND .cpp OUTPUT_VARIABLE sources)
   add_executable(${name} ${sources})
@@ -252,9 +256,11 @@ function(opshap_tests name)
   target_compile_definitions(${name} PRIVATE OPSHAP_SOURCE_DIR="${PROJECT_SOURCE_DIR}" OPSHAP_BINARY_DIR="${PROJECT_BINARY_DIR}"
                              $<$<BOOL:${OPSHAP_NETWORKS}>:OPSHAP_WITH_NETWORKS>)
   opshap_compile_options(${name})
-  opshap_compile_for_words(${name})
-  if(arg_LABEL STREQUAL property)  # the others say the same words for different things
+  if(arg_LABEL STREQUAL property)
+    opshap_compile_for_words(${name})
     opshap_unite(${name} 4)
+  else()  # they compute, and say the same words for different things
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
   if(arg_PROGRAM)
     add_dependencies(${name} opshap)
@@ -271,17 +277,13 @@ function(opshap_tests name)
     list(APPEND others ${suites})
     list(JOIN suites : filter)
     file(APPEND ${PROJECT_BINARY_DIR}/tests.txt "${file} ${name} ${filter}\n")
-    if(arg_TORCH OR arg_TOGETHER)
+    if(suites)
       add_test(NAME ${file} COMMAND ${name} --gtest_filter=${filter})
-      set_tests_properties(${file} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL} COST 10)  # they are the longest, and begin first
+      set_tests_properties(${file} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL} COST ${cost})
     endif()
   endforeach()
   if(arg_TORCH)
     set_target_properties(${name} PROPERTIES JOB_POOL_COMPILE torch)
-  endif()
-  if(NOT arg_TORCH AND NOT arg_TOGETHER)
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-                         PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
   endif()
 endfunction()
 

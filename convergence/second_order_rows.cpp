@@ -91,7 +91,10 @@ double mean(const std::vector<double>& of) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-double spec_bar(const Row& row) { return std::hypot(row.apart, 3 * row.first_order_bar * row.first_order_bar); }
+double bar_of_values(const Row& row) {
+  const double r = row.first_order_bar;
+  return std::hypot(row.apart, 3 * r * r, r / 4);
+}
 
 void append(std::vector<std::string>& row, const std::vector<std::string>& cells) {
   row.insert(row.end(), cells.begin(), cells.end());
@@ -225,10 +228,11 @@ reporting::Table table_of_ratios(const Rows& rows) {
 reporting::Table table_of_bars(const Rows& rows, const std::vector<std::string>& of_candidates) {
   reporting::Table table{
       .name = "bars",
-      .caption = fmt::format(
-          "The bar of the first order is r, that of the corrected value √(δ² + (3r²)²). A failure is an error above "
-          "{}, a warning a bar above {}; other warnings are those for errors up to {}.",
-          percent(reporting::failed_from), percent(reporting::warns_above), percent(reporting::failed_from)),
+      .caption = fmt::format("The bar of the first order is r, that of the corrected value √(δ² + (3r²)² + (r/4)²). A "
+                             "failure is an error above "
+                             "{}, a warning a bar above {}; other warnings are those for errors up to {}.",
+                             percent(reporting::failed_from), percent(reporting::warns_above),
+                             percent(reporting::failed_from)),
       .columns = {{"games"}, {"base"}, {"combs"}, {"bar of"}},
       .rows = {}};
   table.columns.insert(table.columns.end(), reporting::columns_of_bars().begin(), reporting::columns_of_bars().end());
@@ -241,7 +245,7 @@ reporting::Table table_of_bars(const Rows& rows, const std::vector<std::string>&
       append(first, reporting::bars_judged(numbers(here, [](const Row& row) { return row.true_first_order_error(); }),
                                            numbers(here, [](const Row& row) { return row.first_order_bar; })));
       append(second, reporting::bars_judged(numbers(here, [](const Row& row) { return row.true_error(); }),
-                                            numbers(here, spec_bar)));
+                                            numbers(here, bar_of_values)));
       table.add(std::move(first));
       table.add(std::move(second));
     }
@@ -289,6 +293,7 @@ reporting::Table table_of_rules(const Rows& rows, const std::string& of_candidat
       rule.name = "c·" + rule.name;
       return rule;
     };
+    add({"√(δ² + (3 r²)² + (r/4)²)", bar_of_values}, false);
     add(of_squares(3), false);
     add(times(of_squares(3)), true);
     add(times(least_scattered(fitted_on, squares)), true);

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <regex>
 #include <set>
 #include <span>
 #include <string>
@@ -21,6 +20,7 @@
 #include "core/file.hpp"
 #include "core/rng.hpp"
 #include "data/npy.hpp"
+#include "support/expressions.hpp"
 #include "support/program.hpp"
 #include "support/test_seed.hpp"
 #include "support/text.hpp"
@@ -372,12 +372,11 @@ TEST_F(CommandTables, EveryCommandHasAManualPage) {
     const auto page = read_file(path("pages/" + cli::page_name(command.empty() ? "" : command.substr(1)) + ".1"));
     EXPECT_TRUE(has(page, ".SH SYNOPSIS")) << command;
     const std::string help = output(command + " --help");
-    static const std::regex option("\n  (?:-[a-z],)?(--[a-z-]+)"), sub("\n  ([a-z]+)  ");
-    for (const std::string& name : found_by(option, help))
-      EXPECT_TRUE(has(page, std::regex_replace(name, std::regex("-"), "\\-"))) << command;
+    for (const std::string& name : found_by("\n  (?:-[a-z],)?(--[a-z-]+)", help))
+      EXPECT_TRUE(has(page, substituted(name, "-", "\\-"))) << command;
     const std::size_t listed = help.find("\nSubcommands:");
     if (listed == std::string::npos) continue;
-    for (const std::string& name : found_by(sub, help.substr(listed)))
+    for (const std::string& name : found_by("\n  ([a-z]+)  ", help.substr(listed)))
       EXPECT_TRUE(std::ranges::binary_search(commands, command + " " + name)) << command;
   }
   if (shell("command -v groff").code == 0) {

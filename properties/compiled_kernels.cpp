@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "devices/cuda.hpp"
+#include "support/expressions.hpp"
 
 namespace opshap {
 namespace {
@@ -21,9 +21,9 @@ using devices::Arithmetic;
 
 /// The number in front of these words in what the assembler says.
 int number_before(const std::string& log, const std::string& words) {
-  std::smatch found;
-  EXPECT_TRUE(std::regex_search(log, found, std::regex("([0-9]+) " + words))) << log;
-  return found.empty() ? -1 : std::stoi(found[1]);
+  const std::vector<std::string> found = found_by("([0-9]+) " + words, log);
+  EXPECT_FALSE(found.empty()) << log;
+  return found.empty() ? -1 : std::stoi(found[0]);
 }
 
 /// The paper's network on a line or a square of so many points along an axis.
@@ -64,10 +64,10 @@ TEST(CompiledKernels, SpillNothing) {
             number_before(made.log, "bytes spill stores") + number_before(made.log, "bytes spill loads");
         EXPECT_EQ(spilled, 0) << architecture << ' ' << devices::name_of(arithmetic) << '\n' << made.log;
         EXPECT_LE(of.shared_floats, shared);
-        std::smatch registers;
-        ASSERT_TRUE(std::regex_search(made.log, registers, std::regex("Used ([0-9]+) registers"))) << made.log;
+        const std::vector<std::string> registers = found_by("Used ([0-9]+) registers", made.log);
+        ASSERT_FALSE(registers.empty()) << made.log;
         std::printf("| FNO%dD, n = %d | %s | %s | %d | %s | %d | %.1f | %.1f |\n", dimension, points, architecture,
-                    devices::name_of(arithmetic), of.group, registers[1].str().c_str(), spilled,
+                    devices::name_of(arithmetic), of.group, registers[0].c_str(), spilled,
                     static_cast<double>(of.shared_floats) / 256, static_cast<double>(of.workspace_of_block) / 256);
       }
     }

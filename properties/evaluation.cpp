@@ -393,8 +393,8 @@ TEST(HeldOut, LeavesOutWhatNothingCanBeScoredOn) {
   EXPECT_THROW(held_out.own_player_missed(0), DataError);
 }
 
-using evaluation::active_players;
 using evaluation::baseline_distances;
+using evaluation::count_active_players;
 
 Scenario scenario(std::vector<double> input, std::vector<double> baseline, int channels, int players) {
   const Domain line = Domain::grid({Axis::ring(static_cast<int>(input.size()) / channels)});
@@ -410,12 +410,13 @@ Scenario scenario(std::vector<double> input, std::vector<double> baseline, int c
 }
 
 TEST(ActivePlayers, AreThoseWhoseCellsDifferFromTheBaseline) {
-  EXPECT_EQ(4, active_players(scenario({1, 2, 3, 4}, {0, 0, 0, 0}, 1, 4)));
-  EXPECT_EQ(2, active_players(scenario({1, 0, 3, 0}, {0, 0, 0, 0}, 1, 4)));
-  EXPECT_EQ(1, active_players(scenario({1, 5, 3, 3}, {0, 0, 3, 3 * (1 + 1e-12)}, 1, 2))) << "rounding is no difference";
-  EXPECT_EQ(1, active_players(scenario({1, 1, 1, 1, 0, 0, 7, 0}, {1, 1, 1, 1, 0, 0, 0, 0}, 2, 4)))
+  EXPECT_EQ(4, count_active_players(scenario({1, 2, 3, 4}, {0, 0, 0, 0}, 1, 4)));
+  EXPECT_EQ(2, count_active_players(scenario({1, 0, 3, 0}, {0, 0, 0, 0}, 1, 4)));
+  EXPECT_EQ(1, count_active_players(scenario({1, 5, 3, 3}, {0, 0, 3, 3 * (1 + 1e-12)}, 1, 2)))
+      << "rounding is no difference";
+  EXPECT_EQ(1, count_active_players(scenario({1, 1, 1, 1, 0, 0, 7, 0}, {1, 1, 1, 1, 0, 0, 0, 0}, 2, 4)))
       << "any channel will do";
-  EXPECT_EQ(0, active_players(scenario({0, 0}, {0, 0}, 1, 2)));
+  EXPECT_EQ(0, count_active_players(scenario({0, 0}, {0, 0}, 1, 2)));
 }
 
 // The remark on a baseline far from the data is about what the rule makes of it. A blur is near by itself.

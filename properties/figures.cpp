@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "reporting/paper.hpp"
 #include "reporting/scoreboard.hpp"
 #include "support/claim_examples.hpp"
+#include "support/expressions.hpp"
 #include "support/planes_run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
@@ -108,8 +108,7 @@ std::set<std::string> drawn_lines(const reporting::Panel& panel) {
   for (const char* const order :
        {"lc rgb '(#[0-9A-F]+)' dt (solid|\\([0-9,]+\\))", "dt (solid|\\([0-9,]+\\)) lc rgb '(#[0-9A-F]+)'"}) {
     const bool color_first = order[0] == 'l';
-    const std::vector<std::string> first = found_by(std::regex(order), panel.script, 1),
-                                   second = found_by(std::regex(order), panel.script, 2);
+    const std::vector<std::string> first = found_by(order, panel.script, 1), second = found_by(order, panel.script, 2);
     for (std::size_t i = 0; i < first.size(); ++i)
       found.insert(color_first ? first[i] + " " + second[i] : second[i] + " " + first[i]);
   }
@@ -264,7 +263,7 @@ TEST(Figures, HaveNoLettersBelowTwelvePixels) {
     for (const reporting::FigureKind& kind : reporting::figures::all()) {
       const reporting::DrawnFigure drawn = reporting::drawn(std::string(kind.name), kind.make(Scoreboard(run)));
       for (const std::string& panel : drawn.panels) {
-        const std::vector<std::string> sizes = found_by(std::regex("font-size=\"([0-9.]+)\""), panel);
+        const std::vector<std::string> sizes = found_by("font-size=\"([0-9.]+)\"", panel);
         ASSERT_FALSE(sizes.empty()) << kind.name;
         for (const std::string& size : sizes)
           EXPECT_GE(std::stod(size) * drawn_width / reporting::panel_width, least_letters) << kind.name;
@@ -278,8 +277,8 @@ class WrittenFigure : public RunFolder {
   /// The value of an attribute of a file's outermost element; empty without one.
   std::string attribute(const std::string& file, const std::string& name) const {
     const std::string svg = read_file(folder_ / file), head = svg.substr(0, svg.find('>'));
-    std::smatch found;
-    return std::regex_search(head, found, std::regex(" " + name + "=\"([^\"]*)\"")) ? found[1].str() : "";
+    const std::vector<std::string> found = found_by(" " + name + "=\"([^\"]*)\"", head);
+    return found.empty() ? "" : found[0];
   }
 };
 
@@ -310,9 +309,7 @@ TEST_F(WrittenFigure, ThePrintHasTheLegendAndNoDate) {
   EXPECT_TRUE(pdf.starts_with("%PDF"));
   EXPECT_EQ(0u, count(pdf, "/CreationDate"));
   const auto height = [](const std::string& bytes) {
-    std::smatch box;
-    EXPECT_TRUE(std::regex_search(bytes, box, std::regex("/MediaBox \\[ 0 0 [0-9.]+ ([0-9.]+) \\]")));
-    return std::stod(box[1]);
+    return std::stod(found_by("/MediaBox \\[ 0 0 [0-9.]+ ([0-9.]+) \\]", bytes).at(0));
   };
   drawn.figure.legend.clear();
   reporting::write_figure(folder_, drawn);
@@ -335,9 +332,8 @@ LogRange range_of(double low, double high) {
 
 /// The values at which the commands set ticks: "'2 ms' 0.002".
 std::vector<double> ticks_of(const std::string& commands) {
-  static const std::regex tick("'[^']+' ([^,)]+)");
   std::vector<double> ticks;
-  for (const std::string& value : found_by(tick, commands)) ticks.push_back(std::stod(value));
+  for (const std::string& value : found_by("'[^']+' ([^,)]+)", commands)) ticks.push_back(std::stod(value));
   return ticks;
 }
 
@@ -351,18 +347,18 @@ bool has_power(const std::string& label) {
 /// The number that a label says.
 double value_of(std::string label) {
   if (!has_power(label)) return std::stod(label);
-  for (int digit = 0; digit < 10; ++digit)
-    label = std::regex_replace(label, std::regex(raised[digit]), std::to_string(digit));
-  label = std::regex_replace(label, std::regex("⁻"), "-");
-  std::smatch parts;
-  EXPECT_TRUE(std::regex_match(label, parts, std::regex("(?:([-0-9.]+)·)?10(-?[0-9]+)"))) << label;
-  return std::stod((parts[1].matched ? parts[1].str() : "1") + "e" + parts[2].str());
+  for (int digit = 0; digit < 10; ++digit) label = substituted(label, raised[digit], std::to_string(digit));
+  label = substituted(label, "⁻", "-");
+  const std::string power = "^(?:([-0-9.]+)·)?10(-?[0-9]+)$";
+  EXPECT_TRUE(has_match(label, power)) << label;
+  const std::string factor = found_by(power, label, 1).at(0);
+  return std::stod((factor.empty() ? "1" : factor) + "e" + found_by(power, label, 2).at(0));
 }
 
 /// Plain decimals from 0.001 to 1000, powers of ten for the whole axis where a tick is outside.
 void expect_one_notation(const std::string& commands) {
   const std::vector<double> ticks = ticks_of(commands);
-  const std::vector<std::string> labels = found_by(std::regex("'([^']+)' [^,)]+"), commands);
+  const std::vector<std::string> labels = found_by("'([^']+)' [^,)]+", commands);
   const bool outside = std::ranges::any_of(ticks, [](double tick) {
     return tick != 0 && (std::abs(tick) < 0.001 * (1 - 1e-9) || std::abs(tick) > 1000 * (1 + 1e-9));
   });

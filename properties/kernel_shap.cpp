@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -60,6 +59,20 @@ Eigen::MatrixXd dense_rows(const CoalitionSample& sample) {
   }
   return rows;
 }
+
+/// The solution of least norm of least squares. Pivots below `threshold` of the largest one are taken for 0.
+class Pseudoinverse {
+ public:
+  Pseudoinverse(const Eigen::MatrixXd& rows, double threshold) {
+    factors_.setThreshold(threshold);
+    factors_.compute(rows);
+  }
+  Eigen::VectorXd solve(const Eigen::VectorXd& right) const { return factors_.solve(right); }
+  Eigen::Index rank() const { return factors_.rank(); }
+
+ private:
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> factors_;
+};
 
 /// Normal numbers for the rows of a sample, and the same times √w_S.
 struct Targets {
@@ -138,7 +151,7 @@ TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
       const std::int64_t interior = std::min<std::int64_t>(8 * players, (std::int64_t{1} << std::min(players, 40)) - 2);
       const CoalitionSample sample = sample_kernel(players, interior, pairing, rng);
       const Targets targets(sample, rng);
-      const Eigen::VectorXd expected = dense_rows(sample).completeOrthogonalDecomposition().solve(targets.right);
+      const Eigen::VectorXd expected = Pseudoinverse(dense_rows(sample), 1e-6).solve(targets.right);
       const std::vector<double> found = KernelRegression(sample.coalitions, sample.weights, "test").fit(targets.values);
       // Condition numbers of these designs are below 1e3.
       EXPECT_EQ("", mismatch(std::vector<double>(expected.begin(), expected.end()), found,
@@ -344,9 +357,8 @@ TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
         const Eigen::MatrixXd rows = dense_rows(sample);
         Rng rng(42, "targets");
         const Targets targets(sample, rng);
-        // Singular values of such designs that are not 0 are above 1e-3 of the largest one.
-        Eigen::JacobiSVD<Eigen::MatrixXd> dense(rows, Eigen::ComputeThinU | Eigen::ComputeThinV);
-        dense.setThreshold(1e-6);
+        // Singular values of such designs that are not 0 are above 1e-3 of the largest one, and so are pivots.
+        const Pseudoinverse dense(rows, 1e-6);
         const Eigen::VectorXd expected = dense.solve(targets.right);
         const KernelRegression regression(sample.coalitions, sample.weights, "test", Deficiency::minimum_norm);
         EXPECT_EQ("", mismatch(std::vector<double>(expected.begin(), expected.end()), regression.fit(targets.values),
@@ -383,12 +395,10 @@ TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
   const std::vector<double> found = regression.fit(targets);
   EXPECT_EQ("", mismatch(std::vector<double>(targets.size(), 0.0), regression.residuals(targets, found),
                          rounding(1e5, largest(targets))));
-  const Eigen::JacobiSVD<Eigen::MatrixXd> dense(dense_rows(sample), Eigen::ComputeFullV);
+  const Eigen::MatrixXd rows = dense_rows(sample);
   const Eigen::Map<const Eigen::VectorXd> solution(found.data(), players);
-  const Eigen::Index open = players - regression.deficient_rank()->found;
-  const Eigen::VectorXd along = dense.matrixV().rightCols(open).transpose() * solution;
-  EXPECT_EQ("", mismatch(std::vector<double>(static_cast<std::size_t>(open), 0.0),
-                         std::vector<double>(along.begin(), along.end()), rounding(1e5, solution.norm())));
+  const Eigen::VectorXd seen = Pseudoinverse(rows, 1e-6).solve(rows * solution);  // without what the rows leave open
+  EXPECT_EQ("", mismatch(found, std::vector<double>(seen.begin(), seen.end()), rounding(1e5, solution.norm())));
   const Eigen::Map<const Eigen::VectorXd> other(weights.data(), players);
   EXPECT_GT(other.norm(), solution.norm()) << "the game's own weights solve the equations as well";
 }

@@ -11,7 +11,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +26,7 @@
 #include "reporting/report_tables.hpp"
 #include "runs/run.hpp"
 #include "support/drawn_report.hpp"
+#include "support/expressions.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
 #include "support/text.hpp"
@@ -436,10 +436,8 @@ TEST_F(Overview, TheSameRowsGiveTheSameBytesAndThePageStandsAlone) {
   EXPECT_EQ(0u, count(text, "http://") - count(text, "http://www.w3.org/2000/svg"));
   EXPECT_EQ(0u, count(text, "https://") + count(text, "<link") + count(text, "<img") + count(text, "<script"));
   EXPECT_TRUE(fs::exists(folder_ / "heat1d" / "report.html"));
-  const std::regex id("\\sid=\"([^\"]+)\"");
   std::set<std::string> seen;
-  for (std::sregex_iterator at(text.begin(), text.end(), id), end; at != end; ++at)
-    EXPECT_TRUE(seen.insert((*at)[1]).second) << (*at)[1];
+  for (const std::string& id : found_by("\\sid=\"([^\"]+)\"", text)) EXPECT_TRUE(seen.insert(id).second) << id;
   EXPECT_TRUE(has(text, "Allen–Cahn 1D: Three kinks do not close on a circle"));
 }
 

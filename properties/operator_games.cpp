@@ -483,5 +483,34 @@ TEST(CellMaskGame, PreparesItsEngineOnceAndOnlyWhenItIsAsked) {
   EXPECT_EQ(1, op.engines);
 }
 
+TEST(CellMaskGame, HasTheKinksOfItsOperator) {
+  class Kinked final : public WeightedMeanOperator {
+   public:
+    Kinked() : WeightedMeanOperator(1) {}
+    bool has_kinks() const override { return true; }
+  };
+  const Kinked kinked;
+  const OperatorWithEngines smooth;
+  const auto has_kinks = [](const Operator& op) {
+    const auto game = games::cell_mask_game(op, make_scenario({}, FieldBatch::zeros(Domain::unit({5}), 1, 1)));
+    EXPECT_EQ(game->extension()->has_kinks(), game->mean_field()->has_kinks());
+    return game->extension()->has_kinks();
+  };
+  EXPECT_TRUE(has_kinks(kinked));
+  EXPECT_FALSE(has_kinks(smooth));
+}
+
+TEST(CellMaskGame, KnowsWhoChangesNothing) {
+  const OperatorWithEngines op;
+  FieldBatch input = FieldBatch::zeros(Domain::unit({6}), 1, 1);
+  input.values = {0, 2, 0, 0, 1e-300, 0};
+  const auto active = [&](const ScenarioRule& rule) {
+    return games::cell_mask_game(op, make_scenario(rule, input))->active_players();
+  };
+  EXPECT_EQ((std::vector<int>{1, 4}), active({}));
+  EXPECT_EQ((std::vector<int>{0, 2}), active({.players = ScenarioRule::Players::blocks, .blocks = 3}));
+  EXPECT_EQ((std::vector<int>{0, 2, 3, 4, 5}), active({.baseline = ScenarioRule::Hidden::constant, .constants = {2}}));
+}
+
 }  // namespace
 }  // namespace opshap

@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <regex>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -17,6 +16,7 @@
 #include "data/mesh_file.hpp"
 #include "data/npy.hpp"
 #include "pde/registry.hpp"
+#include "support/expressions.hpp"
 #include "support/program.hpp"
 #include "support/text.hpp"
 
@@ -285,7 +285,7 @@ TEST_F(ProfileData, EveryProblemOfThePaperGetsItsSetAndAnEstimate) {
     EXPECT_EQ(6, made["samples"]);
     EXPECT_GT(made["estimated_seconds"].get<double>(), 0);
     EXPECT_EQ(data::read_dataset(path("sets/" + name + ".h5")).content_hash, made["content_xxh64"]);
-    EXPECT_TRUE(std::regex_search(outcome.err, std::regex("estimate  " + name + " +6 samples, "))) << outcome.err;
+    EXPECT_TRUE(has_match(outcome.err, "estimate  " + name + " +6 samples, ")) << outcome.err;
   }
   EXPECT_EQ(11u, problems);
   EXPECT_EQ(problems, json["data_sets"].size());

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 
@@ -22,6 +21,7 @@
 #include "reporting/report_tables.hpp"
 #include "reporting/table.hpp"
 #include "support/drawn_report.hpp"
+#include "support/expressions.hpp"
 #include "support/planes_run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
@@ -82,15 +82,11 @@ TEST(Table, QuotesWhatItsFormatsReserve) {
 /// The cells of the rows of a table of LaTeX, as a reader sees them.
 std::vector<std::string> cells_of_latex(std::string text) {
   text = text.substr(text.find("\\midrule\n") + 9);
-  text = std::regex_replace(text.substr(0, text.find("\\bottomrule")), std::regex(R"(\\endhead\n)"), "");
+  text = substituted(text.substr(0, text.find("\\bottomrule")), R"(\\endhead\n)", "");
   for (const auto& [command, letter] : {std::pair(R"(\\,)", "\u202F"), std::pair(R"(\\ensuremath\{\\times\})", "×")})
-    text = std::regex_replace(text, std::regex(command), letter);
-  text = std::regex_replace(text, std::regex(R"(\\([&%$#_{}]))"), "$1");
-  std::vector<std::string> cells;
-  const std::regex border(R"( & | \\\\\n)");
-  for (std::sregex_token_iterator cell(text.begin(), text.end(), border, -1), end; cell != end; ++cell)
-    cells.push_back(*cell);
-  return cells;
+    text = substituted(text, command, letter);
+  text = substituted(text, R"(\\([&%$#_{}]))", "$1");
+  return found_by(R"( & | \\\\\n)", text, -1);
 }
 
 TEST(Table, OfLatexHasTheNumbersOfTheMarkdown) {
@@ -222,17 +218,12 @@ void expect_sound_markup(const std::string& page) {
   for (const char* tag : {"table",   "tbody", "tr",      "td",     "th",   "section", "figure", "figcaption", "details",
                           "summary", "svg",   "article", "ol",     "dt",   "dd",      "g",      "div",        "p",
                           "ul",      "li",    "dl",      "header", "main", "title",   "desc"}) {
-    const std::regex open(std::string("<") + tag + "(\\s[^>]*[^/]>|\\s[^>/]>|>)");
-    const auto opened = std::distance(std::sregex_iterator(page.begin(), page.end(), open), std::sregex_iterator());
-    EXPECT_EQ(static_cast<std::size_t>(opened), count(page, std::string("</") + tag + ">")) << tag;
+    const std::size_t opened = found_by(std::string("<") + tag + "(\\s[^>]*[^/]>|\\s[^>/]>|>)", page).size();
+    EXPECT_EQ(opened, count(page, std::string("</") + tag + ">")) << tag;
   }
   std::set<std::string> ids;
-  const std::regex id(" id=['\"]([^'\"]*)['\"]");
-  for (std::sregex_iterator match(page.begin(), page.end(), id), end; match != end; ++match)
-    EXPECT_TRUE(ids.insert((*match)[1]).second) << (*match)[1];
-  const std::regex reference("href=['\"]#([^'\"]*)['\"]");
-  for (std::sregex_iterator match(page.begin(), page.end(), reference), end; match != end; ++match)
-    EXPECT_TRUE(ids.contains((*match)[1])) << (*match)[1];
+  for (const std::string& id : found_by(" id=['\"]([^'\"]*)['\"]", page)) EXPECT_TRUE(ids.insert(id).second) << id;
+  for (const std::string& link : found_by("href=['\"]#([^'\"]*)['\"]", page)) EXPECT_TRUE(ids.contains(link)) << link;
 }
 
 TEST_F(ReportFolder, TheMarkupIsBalancedAndItsIdsAreUnique) {
@@ -246,7 +237,7 @@ TEST_F(ReportFolder, CellsSayWhatIsMissingInWords) {
     if (row.method == "kernel_shap") set_undefined(row, "kernel_shap: budget=3 (too small)");
   }
   const std::string page = report(results);
-  EXPECT_FALSE(std::regex_search(page, std::regex("<td[^>]*>(nan|NaN|null|inf|-inf)?</td>|\\[-?(nan|inf)")));
+  EXPECT_FALSE(has_match(page, "<td[^>]*>(nan|NaN|null|inf|-inf)?</td>|\\[-?(nan|inf)"));
   EXPECT_TRUE(has(page, "on 8 of 8 inputs (kernel_shap: budget=3 (too small))"));
 }
 

@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string>
 
 #include "core/error.hpp"
@@ -23,6 +22,7 @@
 #include "runs/part.hpp"
 #include "runs/results.hpp"
 #include "runs/run.hpp"
+#include "support/expressions.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
 #include "support/text.hpp"
@@ -364,10 +364,10 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
 
 // A run folder of the time when there were one channel, one axis and one explainer.
 TEST_F(RunFolder, RowsOfBeforeHaveTheShapeOfTheirPlayers) {
-  write_file(folder_ / "results.jsonl", std::regex_replace(without_checksum(runs::to_json_line(some_row())),
-                                                           std::regex("\"shape\":\\[32\\],"), "") +
-                                            "\n{\"schema\":\"opshap.operator/1\",\"pde\":\"p\",\"points\":16,"
-                                            "\"relative_errors\":[0.5]}\n");
+  write_file(folder_ / "results.jsonl",
+             substituted(without_checksum(runs::to_json_line(some_row())), "\"shape\":\\[32\\],", "") +
+                 "\n{\"schema\":\"opshap.operator/1\",\"pde\":\"p\",\"points\":16,"
+                 "\"relative_errors\":[0.5]}\n");
   ASSERT_FALSE(has(read_file(folder_ / "results.jsonl"), "shape"));
   write_file(folder_ / "fields.jsonl",
              "{\"schema\":\"opshap.fields/1\",\"pde\":\"p\",\"sample\":3,\"x\":[0,0.25,0.5,0.75],"
@@ -384,17 +384,15 @@ TEST_F(RunFolder, RowsOfBeforeHaveTheShapeOfTheirPlayers) {
 TEST_F(RunFolder, ShapesThatDoNotFitAreNamed) {
   const std::string row = without_checksum(runs::to_json_line(some_row())),
                     fields = without_checksum(runs::to_json_line(two_channels_on_a_plane()));
-  const auto changed = [](const std::string& line, const char* from, const char* to) {
-    return std::regex_replace(line, std::regex(from), to);
-  };
   const std::map<std::string, std::string> broken = {
-      {changed(row, "\"shape\":\\[32\\]", "\"shape\":[4,4]"), "shape=4 × 4 (has 16 points for 32 players)"},
-      {changed(row, "\"shape\":\\[32\\]", "\"shape\":[32,0]"), "shape=32 × 0 (an axis has"},
-      {changed(row, "\"shape\":\\[32\\]", "\"shape\":32"), "shape (is not a list)"},
-      {changed(fields, "\"shape\":\\[2,3\\]", "\"shape\":[3,3]"), "x=5 coordinates (the axes of shape 3 × 3 have 6)"},
-      {changed(fields, "\\[\"a\",\"b\"\\]", "[\"a\"]"), "input=12 values (1 channels of 6 points)"},
-      {changed(fields, "\"query\":\\[[^\\]]*\\]", "\"query\":[0.5]"), "query=1 coordinates (the grid has 2 axes)"},
-      {changed(fields, "\"player_of\":\\[0,", "\"player_of\":["), "player_of=5 labels (the grid has 6 points)"},
+      {substituted(row, "\"shape\":\\[32\\]", "\"shape\":[4,4]"), "shape=4 × 4 (has 16 points for 32 players)"},
+      {substituted(row, "\"shape\":\\[32\\]", "\"shape\":[32,0]"), "shape=32 × 0 (an axis has"},
+      {substituted(row, "\"shape\":\\[32\\]", "\"shape\":32"), "shape (is not a list)"},
+      {substituted(fields, "\"shape\":\\[2,3\\]", "\"shape\":[3,3]"),
+       "x=5 coordinates (the axes of shape 3 × 3 have 6)"},
+      {substituted(fields, "\\[\"a\",\"b\"\\]", "[\"a\"]"), "input=12 values (1 channels of 6 points)"},
+      {substituted(fields, "\"query\":\\[[^\\]]*\\]", "\"query\":[0.5]"), "query=1 coordinates (the grid has 2 axes)"},
+      {substituted(fields, "\"player_of\":\\[0,", "\"player_of\":["), "player_of=5 labels (the grid has 6 points)"},
   };
   ASSERT_EQ(7u, broken.size()) << "each change changed something of its own";
   for (const auto& [line, complaint] : broken) {
@@ -422,9 +420,9 @@ TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
       {"[1,2]", "not a JSON object"},
       {"{\"players\":3}", "schema (is missing)"},
       {"{\"schema\":\"opshap.future/9\"}", "schema=opshap.future/9"},
-      {std::regex_replace(good, std::regex("\"players\":32"), "\"players\":\"32\""), "players (is not an integer)"},
-      {std::regex_replace(good, std::regex("\"nrmse\":0.25"), "\"nrmse\":null"), "nrmse (is neither"},
-      {std::regex_replace(good, std::regex("\"reference\":\"exact\","), ""), "reference (is missing)"},
+      {substituted(good, "\"players\":32", "\"players\":\"32\""), "players (is not an integer)"},
+      {substituted(good, "\"nrmse\":0.25", "\"nrmse\":null"), "nrmse (is neither"},
+      {substituted(good, "\"reference\":\"exact\",", ""), "reference (is missing)"},
   };
   for (const auto& [line, complaint] : broken) {
     write_file(folder_ / "results.jsonl", good + "\n" + line + "\n");
@@ -443,7 +441,7 @@ TEST_F(RunFolder, NumbersThatAreNotFiniteAreNeverWritten) {
 
 TEST_F(RunFolder, ARowOfWhichOneBitHasChangedIsNamed) {
   const std::string good = runs::to_json_line(some_row());
-  EXPECT_TRUE(std::regex_search(good, std::regex(",\"crc32c\":\"[0-9a-f]{8}\"\\}$"))) << good;
+  EXPECT_TRUE(has_match(good, ",\"crc32c\":\"[0-9a-f]{8}\"\\}$")) << good;
   int unseen = 0;
   for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
     std::string line = good;

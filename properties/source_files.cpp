@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "core/file.hpp"
+#include "support/expressions.hpp"
 
 namespace opshap {
 namespace {
@@ -57,17 +57,16 @@ struct Header {
   std::set<std::string> types, announced;
 };
 
-std::set<std::string> all_matches(const std::string& text, const std::regex& pattern) {
-  std::set<std::string> found;
-  for (auto match = std::sregex_iterator(text.begin(), text.end(), pattern); match != std::sregex_iterator(); ++match)
-    found.insert((*match)[1]);
-  return found;
+std::set<std::string> all_matches(const std::string& text, const std::string& pattern) {
+  const std::vector<std::string> found = found_by(pattern, text);
+  return {found.begin(), found.end()};
 }
 
 std::map<std::string, Header> headers() {
-  static const std::regex comment("//[^\n]*"), quoted("\"(?:\\\\.|[^\"\\n])*\""), own("#include \"([^\"]+)\""),
-      foreign("#include <([^>]+)>"), type("\\n(?:class|struct|enum class|enum|using) (\\w+)[^;\\n]*[{=]"),
-      announced("\\n(?:class|struct|enum class) (\\w+);");
+  const std::string comment = "//[^\n]*", quoted = "\"(?:\\\\.|[^\"\\n])*\"", own = "#include \"([^\"]+)\"",
+                    foreign = "#include <([^>]+)>",
+                    type = "\\n(?:class|struct|enum class|enum|using) (\\w+)[^;\\n]*[{=]",
+                    announced = "\\n(?:class|struct|enum class) (\\w+);";
   const fs::path lib = fs::path(OPSHAP_SOURCE_DIR) / "lib";
   std::map<std::string, Header> found;
   for (const fs::path& file : sources()) {
@@ -77,7 +76,7 @@ std::map<std::string, Header> headers() {
     Header& header = found[name];
     header.own = all_matches(text, own);
     header.foreign = all_matches(text, foreign);
-    header.code = std::regex_replace(std::regex_replace(text, comment, ""), quoted, "");
+    header.code = substituted(substituted(text, comment, ""), quoted, "");
     header.types = all_matches(header.code, type);
     header.announced = all_matches(header.code, announced);
   }
@@ -143,8 +142,8 @@ TEST(SourceFiles, HeadersIncludeWhatTheyName) {
   for (const auto& [name, header] : all)
     for (const std::string& type : header.types) declared[type].insert(name);
 
-  static const std::regex of_std("std::(\\w+)"), ours("(?:^|[^:\\w])([A-Z]\\w+)"),
-      parameter("\\b(?:enum )?(?:class|struct|enum|using|typename) (\\w+)");
+  const std::string of_std = "std::(\\w+)", ours = "(?:^|[^:\\w])([A-Z]\\w+)",
+                    parameter = "\\b(?:enum )?(?:class|struct|enum|using|typename) (\\w+)";
   for (const auto& [name, header] : all) {
     const auto [reached, foreign] = reach(all, name);
     for (const std::string& word : all_matches(header.code, of_std)) {
@@ -242,16 +241,16 @@ TEST(SourceFiles, OnlyTheJointPagesAreTracked) {
 
 // A page that is not kept has no links to it.
 TEST(SourceFiles, LinksOfReportsLeadToFiles) {
-  const std::regex link("\\]\\(([^)#:]+)(#[^)]*)?\\)|href=\"([^\"#:]+)(#[^\"]*)?\"");
+  const std::string link = "\\]\\(([^)#:]+)(?:#[^)]*)?\\)", reference = "href=\"([^\"#:]+)(?:#[^\"]*)?\"";
   int links = 0;
   for (const fs::path& file : tracked_files()) {
     if (file.extension() != ".md" && file.extension() != ".html") continue;
     const std::string text = read_file(file);
-    for (std::sregex_iterator found(text.begin(), text.end(), link), end; found != end; ++found) {
-      const std::string name = (*found)[1].matched ? (*found)[1] : (*found)[3];
-      ++links;
-      EXPECT_TRUE(is_there(file.parent_path() / name)) << file.string() << " links " << name;
-    }
+    for (const std::string& expression : {link, reference})
+      for (const std::string& name : found_by(expression, text)) {
+        ++links;
+        EXPECT_TRUE(is_there(file.parent_path() / name)) << file.string() << " links " << name;
+      }
   }
   EXPECT_GT(links, 100);
 }

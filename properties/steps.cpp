@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -30,6 +31,7 @@
 #include "support/function_game.hpp"
 #include "support/refusal.hpp"
 #include "support/test_seed.hpp"
+#include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
@@ -74,6 +76,71 @@ TEST(Steps, FewPlayersAreEnumerated) {
   EXPECT_EQ(Names{"exact"}, names_of(found));
   EXPECT_EQ(0, methods::error_bar(found).value);
   EXPECT_EQ(by_name("exact", *game, 1), found.values);
+}
+
+/// A game among players of whom some change nothing, and are known to.
+class WithIdlePlayers final : public Game {
+ public:
+  WithIdlePlayers(const Game& game, int players, std::vector<int> active)
+      : game_(game), players_(players), active_(std::move(active)) {}
+  int players() const override { return players_; }
+  std::vector<int> active_players() const override { return active_; }
+
+ private:
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    Coalitions smaller(game_.players(), coalitions.size());
+    for (std::size_t row = 0; row < coalitions.size(); ++row)
+      for (std::size_t i = 0; i < active_.size(); ++i)
+        if (coalitions.contains(row, active_[i])) smaller.insert(row, static_cast<int>(i));
+    return game_.values(smaller);
+  }
+
+  const Game& game_;
+  int players_;
+  std::vector<int> active_;
+};
+
+TEST(Steps, PlayersThatChangeNothingAreNotEnumerated) {
+  const auto inner = member("table_game", 5);
+  const WithIdlePlayers game(*inner, 14, {0, 3, 4, 9, 13});
+  const Attribution found = in_steps(game, 0.05, 1);
+  EXPECT_EQ(Names{"exact"}, names_of(found));
+  EXPECT_EQ(32, found.distinct);
+  EXPECT_EQ(32, methods::most_coalitions(game));
+  EXPECT_EQ("", mismatch(by_name("exact", game, 1), found.values, rounding(1e4, largest(found.values))));
+  for (const int idle : {1, 2, 5, 12}) EXPECT_EQ(0, found.values[static_cast<std::size_t>(idle)]);
+  EXPECT_EQ(found.values, methods::as_before(found, game, 0.05, 1).values);
+  const auto all = member("table_game", 14);
+  EXPECT_EQ(Names{"permutation_antithetic"}, names_of(methods::as_before(found, *all, 0.05, 1)));
+}
+
+TEST(Steps, AGameThatNobodyChangesIsWorthNothing) {
+  const auto inner = member("table_game", 1);
+  const Attribution found = in_steps(WithIdlePlayers(*inner, 20, {}), 0.05, 1);
+  EXPECT_EQ(std::vector<double>(20), found.values);
+  EXPECT_EQ(0, methods::error_bar(found).value);
+}
+
+// What differences of slopes say of a kink depends on where it lies.
+TEST(Steps, AnOperatorWithKinksIsSampledWithoutGradients) {
+  class Kinked final : public Game, public Extension {
+   public:
+    int players() const override { return smooth_game().players(); }
+    const Extension* extension() const override { return this; }
+    bool has_kinks() const override { return true; }
+    std::vector<double> gradients(std::span<const double> points) const override {
+      return smooth_game().extension()->gradients(points);
+    }
+
+   private:
+    std::vector<double> evaluate(const Coalitions& coalitions) const override {
+      return smooth_game().values(coalitions);
+    }
+  };
+  const Attribution found = in_steps(Kinked(), 1, test_seed());
+  EXPECT_EQ(Names{"odd_shap"}, names_of(found));
+  EXPECT_EQ(0, found.gradients);
+  EXPECT_EQ(by_name("odd_shap", smooth_game(), test_seed()), found.values);
 }
 
 TEST(Steps, TheFirstOrderAnswersWhereNoInteractionInvolvesThreePlayers) {

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "reporting/field_figures.hpp"
 #include "reporting/report.hpp"
 #include "reporting/study_evidence.hpp"
+#include "support/expressions.hpp"
 #include "support/run_folder.hpp"
 #include "support/text.hpp"
 #include "support/tolerance.hpp"
@@ -360,11 +360,7 @@ std::string picture(const Scenario& asked, const std::vector<double>& values,
 }
 
 /// How often the pattern occurs in the text.
-std::size_t matches(const std::string& text, const std::string& pattern) {
-  const std::regex wanted(pattern);
-  return static_cast<std::size_t>(
-      std::distance(std::sregex_iterator(text.begin(), text.end(), wanted), std::sregex_iterator()));
-}
+std::size_t matches(const std::string& text, const std::string& pattern) { return found_by(pattern, text, 0).size(); }
 
 /// As gnuplot writes an area of three corners. The boxes of the colour bar have four.
 const char* const triangle = R"(<polygon fill = 'rgb[^']*' points = '[^ ']* [^ ']* [^ ']* '/>)";

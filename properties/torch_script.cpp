@@ -62,6 +62,23 @@ def forward(self, x: Tensor) -> Tensor:
     return y + y.mean(dim=2, keepdim=True)
 )";
 
+TEST_F(TorchScript, SaysWhetherAnActivationHasKinks) {
+  const auto has_kinks = [this](const std::string& forward) {
+    return operators::load_operator(archive(forward, 1, R"({"dimension": 1, "in_channels": 1})"))->has_kinks();
+  };
+  EXPECT_FALSE(has_kinks(returns("torch.tanh(x)")));
+  EXPECT_TRUE(has_kinks(returns("torch.relu(x)")));
+  const std::string in_a_branch_of_what_it_calls = R"(
+def half(self, x: Tensor) -> Tensor:
+    if x.dim() == 3:
+        return torch.leaky_relu(x, 0.1)
+    return x
+def forward(self, x: Tensor) -> Tensor:
+    return self.half(x)
+)";
+  EXPECT_TRUE(has_kinks(in_a_branch_of_what_it_calls));
+}
+
 TEST_F(TorchScript, IsTheModelThatWasWritten) {
   const auto op = operators::load_operator(archive(line_model, 2));
   EXPECT_EQ(1, op->dimension());

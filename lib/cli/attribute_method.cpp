@@ -166,7 +166,7 @@ Attribution run_method(const AttributeOptions& options, const methods::Method* p
                        const Attribution* before) {
   const int players = question.game.players();
   if (options.chooses()) {
-    const auto shown = shown_game(question.game, methods::most_coalitions(players));
+    const auto shown = shown_game(question.game, methods::most_coalitions(question.game));
     const double tolerance = *options.tolerance_in_use();
     return before == nullptr ? methods::in_steps(*shown, tolerance, question.seed)
                              : methods::as_before(*before, *shown, tolerance, question.seed);

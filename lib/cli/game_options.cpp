@@ -44,6 +44,7 @@ class ShownGame final : public Game {
   const Extension* extension() const override { return game_.extension(); }
   const Extension* mean_field() const override { return game_.mean_field(); }
   std::vector<std::int64_t> places() const override { return game_.places(); }
+  std::vector<int> active_players() const override { return game_.active_players(); }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values;

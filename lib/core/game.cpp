@@ -78,6 +78,12 @@ std::vector<std::int64_t> Game::places() const {
   return places;
 }
 
+std::vector<int> Game::active_players() const {
+  std::vector<int> all(static_cast<std::size_t>(players()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::vector<double> Game::values(const Coalitions& coalitions) const {
   require(coalitions.players() == players(), "game: coalitions of players=", coalitions.players(), " (the game has ",
           players(), " players). Make the batch with Coalitions(", players(), ").");

@@ -58,6 +58,9 @@ class Extension {
   virtual std::vector<double> gradients(std::span<const double> points) const = 0;
   /// Whether it has gradients off the diagonal, too.
   virtual bool everywhere() const { return true; }
+  /// Whether its gradients are known to jump somewhere, as those of an operator with the activation ReLU do. Then
+  /// differences of them say little of how F is curved, and error bars made of them do not hold.
+  virtual bool has_kinks() const { return false; }
   /// Whether it is the multilinear extension itself, E v(S_a). Then the mean of its gradients along the diagonal is the
   /// Shapley value (Owen 1972), up to the quadrature.
   virtual bool multilinear() const { return false; }
@@ -95,6 +98,9 @@ class Game {
   /// A number for each player, [n]: players that are near each other have numbers that differ in their lowest bits. The
   /// index on a line; in the plane the bits of the indices, interleaved.
   virtual std::vector<std::int64_t> places() const;
+  /// The players that may change a value, in order. The others are known to change none, as a cell whose input is the
+  /// baseline: their Shapley values are 0. All players where nothing is known.
+  virtual std::vector<int> active_players() const;
 
  private:
   /// What values() returns, for coalitions of this game's players.

@@ -146,6 +146,9 @@ class Operator {
   /// What the readout has of the outputs, and its gradients with respect to the inputs: one reverse pass for the batch.
   virtual Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const = 0;
 
+  /// Whether its gradients are known to jump somewhere, as with the activation ReLU. False where nothing is known.
+  virtual bool has_kinks() const { return false; }
+
   /// Whether mean_field_at works.
   virtual bool has_mean_field() const { return false; }
   /// ⟨w, F(t)⟩ for each field t of inclusion probabilities [B, 1, points], and ∂⟨w, F⟩/∂t: the mean-field closure of

@@ -206,6 +206,19 @@ std::string ScenarioRule::describe() const {
                  "; masked channels: ", masked.empty() ? "all" : joined(masked, ","));
 }
 
+std::vector<int> active_players(const FieldBatch& input, const FieldBatch& baseline, const Partition& partition,
+                                double rounding) {
+  const std::span<const double> shown = input.field(0), hidden = baseline.field(0);
+  std::vector<bool> active(static_cast<std::size_t>(partition.players));
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    if (std::abs(shown[i] - hidden[i]) > rounding * std::max(std::abs(shown[i]), std::abs(hidden[i])))
+      active[static_cast<std::size_t>(partition.player_of[i % partition.player_of.size()])] = true;
+  std::vector<int> players;
+  for (int player = 0; player < partition.players; ++player)
+    if (active[static_cast<std::size_t>(player)]) players.push_back(player);
+  return players;
+}
+
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field) {
   require(field.batch == 1, "scenario: batch=", field.batch, " (a game explains one input). Take one sample.");
   return {.input = field,

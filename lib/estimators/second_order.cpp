@@ -227,9 +227,13 @@ class DiagonalSecondOrder final : public Estimator {
     for (double& value : found.values) value += shift;
     const double size = norm(found.values);
     // Not hypot() of three numbers, which is NaN where one is infinite.
-    order.error_bar = std::hypot(std::hypot(relative_to(size, std::sqrt(noise)), 3 * fluctuation * fluctuation),
+    order.error_bar = std::hypot(std::hypot(relative_to(size, std::sqrt(noise)), left_of(fluctuation)),
                                  relative_to(size, root * std::abs(first_missing)));
   }
+
+  /// What a correction of relative size r leaves: terms of the next order, and a part of what it corrects where the
+  /// orders do not fall quickly (diffusion–sorption, geometry-informed operators).
+  static double left_of(double r) { return std::hypot(3 * r * r, r / 4); }
 
   static double relative_to(double size, double error) {
     return size > 0 ? error / size : std::numeric_limits<double>::infinity();

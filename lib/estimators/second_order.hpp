@@ -51,10 +51,10 @@ std::int64_t gradients_of(const SecondOrderOptions& options, int players);
 /// v(N) − v(∅) is given to all players in equal parts. With all directions there are no aliases and λ = 1, and
 /// polynomials up to degree three are exact.
 ///
-/// Error bars: r = √(‖c‖² − N²)/‖first order‖ is that of the first order; that of the values is √(δ² + (3r²)²) with
-/// δ = N/‖values‖. What the quadrature misses enters both by its least size, the distance to the attributions that add
-/// up: a game with steps has no gradients that would tell. Where all values are 0 the bars are infinite, since nothing
-/// tells a constant game from one without gradients.
+/// Error bars: r = √(‖c‖² − N²)/‖first order‖ is that of the first order; that of the values is √(δ² + (3r²)² + (r/4)²)
+/// with δ = N/‖values‖: the next order, and what is left where it is not small. What the quadrature misses enters both
+/// by its least size, the distance to the attributions that add up: a game with steps has no gradients that would tell.
+/// Where all values are 0 the bars are infinite, since nothing tells a constant game from one without gradients.
 ///
 /// Cost: nodes·(1 + 2·directions) gradients, plus v(∅) and v(N). reports/second_order compares it with other ways to
 /// spend as many gradients.

@@ -31,6 +31,7 @@ class RepeatedGame final : public Game {
   const Extension* extension() const override { return game_.extension(); }
   const Extension* mean_field() const override { return game_.mean_field(); }
   std::vector<std::int64_t> places() const override { return game_.places(); }
+  std::vector<int> active_players() const override { return game_.active_players(); }
 
   /// Asks the game for that coalition again, alone. Nothing where no such coalition was asked for, or where the values
   /// differ by at most a millionth of the largest value that was seen: what float32 may make of another batch. To be

@@ -30,16 +30,9 @@ Measured own_share(std::span<const double> values, const Scenario& scenario) {
   return metrics::nrmse(values, others);
 }
 
-int active_players(const Scenario& scenario) {
+int count_active_players(const Scenario& scenario) {
   constexpr double rounding = 1e-9;
-  const auto points = static_cast<std::size_t>(scenario.input.domain.points());
-  const std::span<const double> input = scenario.input.field(0), baseline = scenario.baseline.field(0);
-  std::vector<bool> active(static_cast<std::size_t>(scenario.partition.players), false);
-  for (std::size_t i = 0; i < input.size(); ++i) {
-    if (std::abs(input[i] - baseline[i]) > rounding * std::max(std::abs(input[i]), std::abs(baseline[i])))
-      active[static_cast<std::size_t>(scenario.partition.player_of[i % points])] = true;
-  }
-  return static_cast<int>(std::ranges::count(active, true));
+  return static_cast<int>(active_players(scenario.input, scenario.baseline, scenario.partition, rounding).size());
 }
 
 std::vector<double> baseline_distances(std::span<const Scenario> scenarios) {
@@ -385,7 +378,7 @@ std::string games_lines(const Evaluation& evaluation, const std::vector<std::int
                        .rest = data::rest_of(evaluation.data).state};
     for (const std::int64_t sample : samples) {
       scenarios.push_back(scenario_of(evaluation, resolution, sample));
-      row.active.push_back(active_players(scenarios.back()));
+      row.active.push_back(count_active_players(scenarios.back()));
     }
     row.players = scenarios.front().partition.players;
     row.shape = shape_at(scenarios.front().input.domain, resolution);

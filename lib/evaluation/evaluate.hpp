@@ -54,7 +54,7 @@ Measured own_share(std::span<const double> values, const Scenario& scenario);
 
 /// How many players change anything: those with a point where the input differs from the baseline, in any channel, by
 /// more than 10⁻⁹ of the larger one of the two. The others have the value 0 in every game of this input.
-int active_players(const Scenario& scenario);
+int count_active_players(const Scenario& scenario);
 
 /// How far a baseline is from the data, channel by channel: the largest |baseline − mean|/standard deviation over the
 /// points, with mean and deviation of all values of the inputs in this channel. A channel that does not vary has 0.

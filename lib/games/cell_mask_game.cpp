@@ -162,6 +162,10 @@ class CellMaskGame final : public Game {
 
   std::vector<std::int64_t> places() const override { return partition_.places(masked_.domain()); }
 
+  std::vector<int> active_players() const override {
+    return opshap::active_players(masked_.input(), masked_.baseline(), partition_);
+  }
+
  private:
   using OfOperator = void (MaskedOperator::*)(std::size_t, const MaskedOperator::Weigh&,
                                               const MaskedOperator::UseSlopes&) const;
@@ -177,6 +181,7 @@ class CellMaskGame final : public Game {
       return game_.gradients(points, of_engine_, of_operator_);
     }
     std::int64_t pass_cost() const override { return pass_cost_; }
+    bool has_kinks() const override { return game_.operator_.has_kinks(); }
 
    private:
     const CellMaskGame& game_;

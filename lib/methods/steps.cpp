@@ -34,7 +34,7 @@ bool within(const Measured& error_bar, double tolerance) { return error_bar.valu
 
 namespace {
 
-constexpr int most_exact_players = 12;
+constexpr std::size_t most_exact_players = 12;
 /// Boosted trees look at every player of every coalition: beyond it they take longer than most games.
 constexpr int most_players_of_trees = 1024;
 /// A regression has a matrix of players by players.
@@ -62,13 +62,52 @@ Attribution next(const Estimator& estimator, Budget budget, const Game& game, st
   return found;
 }
 
+const Extension* extension_of(const Game& game, FirstOrder first_order) {
+  return first_order == FirstOrder::mean_field ? game.mean_field() : game.extension();
+}
+
 /// Whether the game has gradients of the first order at all points.
 bool has_gradients(const Game& game, FirstOrder first_order) {
-  const Extension* extension = first_order == FirstOrder::mean_field ? game.mean_field() : game.extension();
+  const Extension* extension = extension_of(game, first_order);
   return extension != nullptr && extension->everywhere();
 }
 
-Budget of_players(const Game& game) { return {most_coalitions(game.players())}; }
+Budget of_players(const Game& game) { return {coalitions_a_player * game.players()}; }
+
+/// The game of some players alone, without the others.
+class OfPlayers final : public Game {
+ public:
+  OfPlayers(const Game& game, std::vector<int> players) : game_(game), players_(std::move(players)) {}
+  int players() const override { return static_cast<int>(players_.size()); }
+  std::string path() const override { return game_.path(); }
+
+ private:
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    Coalitions all(game_.players());
+    all.resize(coalitions.size());
+    for (std::size_t row = 0; row < coalitions.size(); ++row)
+      for (std::size_t i = 0; i < players_.size(); ++i)
+        if (coalitions.contains(row, static_cast<int>(i))) all.insert(row, players_[i]);
+    return game_.values(all);
+  }
+
+  const Game& game_;
+  std::vector<int> players_;
+};
+
+bool may_be_enumerated(std::size_t active_players) { return active_players <= most_exact_players; }
+
+/// Every coalition of the players that may change a value. One player takes part where none may.
+Attribution enumerated(const Game& game, std::uint64_t seed) {
+  std::vector<int> active = game.active_players();
+  if (active.empty()) active = {0};
+  const OfPlayers smaller(game, active);
+  Attribution found = next(estimators::find("exact"), {}, smaller, seed);
+  std::vector<double> values(static_cast<std::size_t>(game.players()));
+  for (std::size_t i = 0; i < active.size(); ++i) values[static_cast<std::size_t>(active[i])] = found.values[i];
+  found.values = std::move(values);
+  return found;
+}
 
 /// Sampling for a game that gradients do not explain.
 Attribution sampled_by_regression(const Game& game, std::uint64_t seed, Attribution before) {
@@ -119,8 +158,9 @@ Attribution by_gradients(FirstOrder first_order, const Game& game, double tolera
 
 }  // namespace
 
-std::int64_t most_coalitions(int players) {
-  return players <= most_exact_players ? std::int64_t{1} << players : coalitions_a_player * players;
+std::int64_t most_coalitions(const Game& game) {
+  const std::size_t active = game.active_players().size();
+  return may_be_enumerated(active) ? std::int64_t{1} << active : of_players(game).coalitions;
 }
 
 Attribution with_error_bar(const Estimator& estimator, FirstOrder first_order, const Game& game, std::uint64_t seed) {
@@ -147,17 +187,21 @@ Attribution second_order_or(const Estimator& second_order, double tolerance, con
 Attribution in_steps(const Game& game, double tolerance, std::uint64_t seed) {
   require(tolerance > 0 && tolerance <= 1, "attribute: tolerance=", tolerance,
           " (is a relative error above 0 and at most 1). Give 0.05 for 5 %.");
-  if (game.players() <= most_exact_players) return next(estimators::find("exact"), {}, game, seed);
+  if (may_be_enumerated(game.active_players().size())) return enumerated(game, seed);
   const Extension* closure = game.mean_field();
   if (closure != nullptr && closure->multilinear()) return by_owen(game, tolerance, seed);
-  for (const FirstOrder first_order : {FirstOrder::mean_field, FirstOrder::integrated_gradients})
-    if (has_gradients(game, first_order)) return by_gradients(first_order, game, tolerance, seed);
+  for (const FirstOrder first_order : {FirstOrder::mean_field, FirstOrder::integrated_gradients}) {
+    if (!has_gradients(game, first_order)) continue;
+    return extension_of(game, first_order)->has_kinks() ? sampled_by_regression(game, seed, {})
+                                                        : by_gradients(first_order, game, tolerance, seed);
+  }
   return next(estimators::find("permutation_antithetic"), of_players(game), game, seed);
 }
 
 Attribution as_before(const Attribution& answered, const Game& game, double tolerance, std::uint64_t seed) {
   const std::string& method = answered.steps.back().method;
-  if (method == "exact") return next(estimators::find(method), {}, game, seed);
+  if (method == "exact")
+    return may_be_enumerated(game.active_players().size()) ? enumerated(game, seed) : in_steps(game, tolerance, seed);
   const int nodes = answered.second_order ? answered.second_order->nodes : estimators::default_mean_field_nodes;
   const auto without_bar = [&](const Estimator& first_order) {
     Attribution found = next(first_order, {}, game, seed);

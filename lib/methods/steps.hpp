@@ -44,7 +44,7 @@ Attribution second_order_or(const Estimator& second_order, double tolerance, con
 
 /// Shapley values by methods that follow each other until one knows its error to be at most the tolerance.
 ///
-/// 1. `exact` up to 12 players.
+/// 1. `exact` up to 12 players that may change a value (Game::active_players). The others get 0.
 /// 2. The mean field where the game has a closure, else integrated gradients, by Gauss–Legendre with the nodes of
 ///    diagonal_second_order. Its error bar takes the gradients of a correction. A closure that is the multilinear
 ///    extension needs no correction: its only error is the quadrature's.
@@ -52,17 +52,18 @@ Attribution second_order_or(const Estimator& second_order, double tolerance, con
 /// 4. `odd_shap` with 16 coalitions a player, paired regression where that sample does not determine its solution or
 ///    there are more than 1024 players, antithetic orderings beyond 4096 players.
 ///
-/// A game without gradients off the diagonal goes from step 1 to antithetic orderings with 16 coalitions a player,
-/// whose standard errors say how far off they are. The values of each step are those of the named method with the same
-/// seed, tolerance and nodes. Throws InvalidArgument for a tolerance outside (0, 1], and as attribute() does.
+/// Where the gradients have kinks (Extension::has_kinks) step 4 follows step 1. A game without gradients off the
+/// diagonal goes from step 1 to antithetic orderings with 16 coalitions a player, whose standard errors say how far off
+/// they are. The values of each step are those of the named method with the same seed, tolerance and nodes. Throws
+/// InvalidArgument for a tolerance outside (0, 1], and as attribute() does.
 Attribution in_steps(const Game& game, double tolerance, std::uint64_t seed);
 
 /// The most coalitions that one of these steps evaluates.
-std::int64_t most_coalitions(int players);
+std::int64_t most_coalitions(const Game& game);
 
 /// The values of the method that answered a like question in_steps(), without the steps before it: the mean field or
 /// integrated gradients with as many nodes and no error bar, diagonal_second_order with its own bar, or the same
-/// sampling.
+/// sampling. Where `exact` answered and this game has too many players for it, in_steps().
 Attribution as_before(const Attribution& answered, const Game& game, double tolerance, std::uint64_t seed);
 
 }  // namespace opshap::methods

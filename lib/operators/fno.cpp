@@ -247,6 +247,8 @@ class Fno final : public Network {
     return project(pointwise_part(basis->inverse_at(coefficients, place), x.select(0, place), last));
   }
 
+  bool has_kinks() const override { return options_of_blocks().activation == Activation::relu; }
+
   // A norm of whole fields ties each point to the probabilities of all others.
   bool has_mean_field() const override { return !options_of_blocks().norms_whole_fields(); }
 

@@ -227,6 +227,7 @@ class Mwt final : public Network {
   }
 
   std::int64_t activations(const Domain& domain) const override { return domain.points() * config_.width(); }
+  bool has_kinks() const override { return true; }  // ReLU between its layers
 
  private:
   struct Linear {

@@ -199,6 +199,7 @@ class NetworkOperator final : public Operator {
     return gradient_of(inputs, [&](const torch::Tensor& fields) { return read(fields, inputs.domain, readout); });
   }
 
+  bool has_kinks() const override { return network_->has_kinks(); }
   bool has_mean_field() const override { return network_->has_mean_field(); }
 
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,

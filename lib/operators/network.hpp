@@ -137,6 +137,8 @@ class Network {
   virtual torch::Tensor forward_mean_field(const torch::Tensor& shown, const torch::Tensor& hidden,
                                            const torch::Tensor& inclusion, const Domain& domain,
                                            std::optional<std::int64_t> point) const;
+  /// Operator::has_kinks().
+  virtual bool has_kinks() const { return false; }
   /// Called before gradients of these fields are computed. A model of which nothing is known looks once whether it has
   /// them. Throws NumericalError.
   virtual void check_gradients(const FieldBatch& /*fields*/, Query /*query*/) const {}

@@ -209,6 +209,7 @@ class PhysicalOperator final : public Operator {
     return found;
   }
 
+  bool has_kinks() const override { return inner_->has_kinks(); }
   bool has_mean_field() const override { return inner_->has_mean_field(); }
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                          const Readout& readout) const override {

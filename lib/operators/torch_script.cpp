@@ -1,6 +1,7 @@
 #include "operators/torch_script.hpp"
 
 #include <ATen/Context.h>
+#include <torch/csrc/jit/passes/inliner.h>
 #include <torch/script.h>
 
 #include <algorithm>
@@ -66,7 +67,13 @@ Tensor smooth_field(const Shape& shape, std::int64_t batch, std::int64_t channel
 class ScriptModel {
  public:
   ScriptModel(torch::jit::Module module, const torch::TensorOptions& options)
-      : module_(std::move(module)), options_(options) {}
+      : module_(std::move(module)), options_(options) {
+    if (const auto forward = module_.find_method("forward")) {
+      const auto graph = forward->graph()->copy();
+      torch::jit::Inline(*graph);
+      has_kinks_ = has_kinks_in(*graph->block());
+    }
+  }
 
   struct Answer {
     Tensor output;
@@ -89,6 +96,9 @@ class ScriptModel {
     }
   }
 
+  /// Whether an activation with kinks is among what it calls.
+  bool has_kinks() const { return has_kinks_; }
+
   const torch::TensorOptions& options() const { return options_; }
   std::vector<Tensor> parameters() const {
     std::vector<Tensor> all;
@@ -97,8 +107,19 @@ class ScriptModel {
   }
 
  private:
+  static bool has_kinks_in(const torch::jit::Block& block) {
+    static const std::set<std::string_view> kinked = {"aten::relu",        "aten::relu_",    "aten::leaky_relu",
+                                                      "aten::leaky_relu_", "aten::relu6",    "aten::hardtanh",
+                                                      "aten::prelu",       "aten::threshold"};
+    return std::ranges::any_of(block.nodes(), [](const torch::jit::Node* node) {
+      return kinked.contains(node->kind().toQualString()) ||
+             std::ranges::any_of(node->blocks(), [](const torch::jit::Block* inner) { return has_kinks_in(*inner); });
+    });
+  }
+
   torch::jit::Module module_;
   torch::TensorOptions options_;
+  bool has_kinks_ = false;
 };
 
 /// The fields that a model takes; or what an archive says of them in its extra file, 0 and empty where it is silent.
@@ -302,6 +323,7 @@ class JitNetwork final : public ScriptNetwork {
   Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
     return forward(fields, domain).select(0, point);
   }
+  bool has_kinks() const override { return model_.has_kinks(); }
   /// A guess at the width of the layers: 64 channels.
   std::int64_t activations(const Domain& domain) const override { return 64 * domain.points(); }
 

@@ -118,7 +118,7 @@ struct GamesRow {
   std::string pde;
   int players = 0;
   std::vector<int> shape;                  ///< points per axis; empty for a mesh
-  std::vector<int> active;                 ///< evaluation::active_players of each test input
+  std::vector<int> active;                 ///< evaluation::count_active_players of each test input
   std::vector<std::string> channels;       ///< of the input
   std::vector<double> baseline_distances;  ///< evaluation::baseline_distances, one per channel
   std::string baseline = {};  ///< what hides a player, in words: "zero" (ScenarioRule::baseline_in_words()); rows of

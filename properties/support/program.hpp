@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/file.hpp"
+#include "support/expressions.hpp"
 #include "support/run_folder.hpp"
 #include "support/text.hpp"
 
@@ -105,7 +105,7 @@ class Program : public RunFolder {
     const Outcome outcome = opshap(arguments);
     SCOPED_TRACE(arguments + "\n" + outcome.err);
     EXPECT_EQ(code, outcome.code);
-    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])")));
+    EXPECT_TRUE(has_match(outcome.err, R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])"));
     EXPECT_TRUE(has(outcome.err, contains));
     EXPECT_EQ("", outcome.out);
     EXPECT_EQ(before, listing()) << "something was left behind";

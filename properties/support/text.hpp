@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -36,11 +35,6 @@ inline std::vector<std::string> parts_of(const std::string& text, char separator
   std::istringstream rest(text);
   for (std::string part; std::getline(rest, part, separator);) parts.push_back(part);
   return parts;
-}
-
-/// What a group of an expression has found, wherever the expression is found in a text.
-inline std::vector<std::string> found_by(const std::regex& expression, const std::string& text, int group = 1) {
-  return {std::sregex_token_iterator(text.begin(), text.end(), expression, group), std::sregex_token_iterator()};
 }
 
 /// A text with some bits of a byte flipped.
