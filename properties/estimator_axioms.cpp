@@ -119,7 +119,7 @@ class EstimatorAxioms : public ::testing::TestWithParam<Contestant> {
       const Table table = *games(most_players);
       law(table, *any_effort());
     };
-    for_all(promise().learns ? 0.3 : 1, one);
+    for_all(promise().learns ? 0.2 : 1, one);
   }
   void expect_exact_on(rc::Gen<Table> (*games)(int)) const {
     const auto exact = [this](const Table& table, Effort effort) {

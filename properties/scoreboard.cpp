@@ -7,26 +7,62 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
+#include "core/rng.hpp"
 #include "reporting/amortisation.hpp"
 #include "reporting/claims.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/methods.hpp"
+#include "reporting/paired_scores.hpp"
 #include "reporting/report_tables.hpp"
+#include "statistics/bootstrap.hpp"
+#include "statistics/quantiles.hpp"
 #include "support/claim_examples.hpp"
 #include "support/planes_run.hpp"
 #include "support/synthetic_run.hpp"
+#include "support/test_seed.hpp"
 #include "support/text.hpp"
 
 namespace opshap {
 namespace {
 
 using reporting::Discretisation;
+
+// Errors of the references from far below the scores' distances to far above them, even and odd numbers of inputs.
+TEST(PairedScores, ResampleMediansOfDrawnInputsThatTheErrorsOfTheReferencesHaveMoved) {
+  Rng rng(test_seed(), "paired scores");
+  for (const std::size_t inputs : {1, 2, 7, 30})
+    for (const double error : {0.0, 1e-3, 0.1, 10.0}) {
+      reporting::PairedScores::Series series;
+      for (std::size_t i = 0; i < inputs; ++i) {
+        series.scores.push_back(rng.uniform());
+        series.reference_errors.push_back(i % 3 == 1 ? 0 : error * rng.uniform());
+      }
+      const auto drawn = [&](statistics::Draw& draw) {
+        std::vector<double> moved = series.scores, sample;
+        for (std::size_t i = 0; i < inputs; ++i)
+          if (series.reference_errors[i] != 0)
+            moved[i] = std::max(moved[i] + series.reference_errors[i] * draw.noise.normal(), 0.0);
+        for (const std::uint32_t input : draw.inputs) sample.push_back(moved[input]);
+        return statistics::quantile(sample, 0.5);
+      };
+      const statistics::Resamples expected = statistics::bootstrap(inputs, drawn, 13),
+                                  found = reporting::PairedScores({series}).resamples(
+                                      [](std::span<const double> medians) { return medians[0]; });
+      for (const double tail : {0.001, 0.025, 0.2, 0.45}) {
+        EXPECT_EQ(expected.interval(tail).low, found.interval(tail).low) << inputs << ' ' << error;
+        EXPECT_EQ(expected.interval(tail).high, found.interval(tail).high) << inputs << ' ' << error;
+      }
+    }
+}
 
 TEST(PaperQuality, HoldsTheWholeTable) {
   EXPECT_EQ(396u, reporting::paper_quality().size());

@@ -48,57 +48,78 @@ PairedScores::Score by_metric(std::string_view metric) {
   return [metric](const runs::AttributionRow& row) { return row.scores[metric].value; };
 }
 
-/// Medians of resamples of one series. A report makes millions of them.
+/// Medians of resamples of one series, by counting: the scores are sorted once. A report makes millions of them.
 class ResampledMedian {
  public:
   ResampledMedian(const PairedScores::Series& series, bool may_be_negative)
-      : series_(series), may_be_negative_(may_be_negative), certain_(true) {
+      : series_(series), may_be_negative_(may_be_negative), certain_(true), place_(series.scores.size()) {
     for (const double error : series.reference_errors) certain_ = certain_ && error == 0;
     std::vector<std::uint32_t> order(series.scores.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(), [&](auto a, auto b) { return series.scores[a] < series.scores[b]; });
-    place_.resize(order.size());
     for (std::uint32_t place = 0; place < order.size(); ++place) {
       place_[order[place]] = place;
       sorted_.push_back(series.scores[order[place]]);
     }
+    moved_ = sorted_;
   }
 
-  double operator()(statistics::Draw& draw) { return certain_ ? of_certain(draw) : of_moved(draw); }
-
- private:
-  /// By counting: the scores are sorted once.
-  double of_certain(const statistics::Draw& draw) {
+  double operator()(statistics::Draw& draw) {
     times_.assign(sorted_.size(), 0);
     for (const std::uint32_t input : draw.inputs) ++times_[place_[input]];
-    const std::size_t upper = draw.inputs.size() / 2, lower = draw.inputs.size() % 2 == 1 ? upper : upper - 1;
-    std::size_t passed = 0, at = 0;
-    while ((passed += times_[at]) <= lower) ++at;
-    const double low = sorted_[at];
-    if (lower == upper) return low;
-    while (passed <= upper) passed += times_[++at];
-    return (low + sorted_[at]) / 2;
+    if (certain_) return median(sorted_, draw.inputs.size());
+    move(draw.noise);
+    return sort_drawn() ? median(moved_, draw.inputs.size()) : std::nan("");
   }
 
-  double of_moved(statistics::Draw& draw) {
-    moved_ = series_.scores;
-    for (std::size_t i = 0; i < moved_.size(); ++i) {
-      if (series_.reference_errors[i] == 0) continue;
-      moved_[i] += series_.reference_errors[i] * draw.noise.normal();
-      if (!may_be_negative_) moved_[i] = std::max(moved_[i], 0.0);
+ private:
+  /// Of scores in their order, each as often as it is drawn.
+  double median(const std::vector<double>& scores, std::size_t drawn) const {
+    const std::size_t upper = drawn / 2, lower = drawn % 2 == 1 ? upper : upper - 1;
+    std::size_t passed = 0, at = 0;
+    while ((passed += times_[at]) <= lower) ++at;
+    const double low = scores[at];
+    if (lower == upper) return low;
+    while (passed <= upper) passed += times_[++at];
+    return (low + scores[at]) / 2;
+  }
+
+  /// By the errors of the references. Each score stays at its place.
+  void move(statistics::Noise& noise) {
+    for (std::size_t i = 0; i < place_.size(); ++i) {
+      double score = series_.scores[i];
+      if (series_.reference_errors[i] != 0) {
+        score += series_.reference_errors[i] * noise.normal();
+        if (!may_be_negative_) score = std::max(score, 0.0);
+      }
+      moved_[place_[i]] = score;
     }
-    drawn_.clear();
-    for (const std::uint32_t input : draw.inputs) drawn_.push_back(moved_[input]);
-    // An error beyond all numbers may have moved a score to nowhere.
-    if (std::ranges::any_of(drawn_, [](double score) { return std::isnan(score); })) return std::nan("");
-    return median_in_place(drawn_);
+  }
+
+  /// The drawn scores in order, at the beginning, and how often each is drawn. Errors of references leave them nearly in
+  /// order, so they are inserted one after the other. False where an error beyond all numbers moved one to nowhere.
+  bool sort_drawn() {
+    std::size_t count = 0;
+    for (std::size_t from = 0; from < moved_.size(); ++from) {
+      const std::uint32_t times = times_[from];
+      if (times == 0) continue;
+      const double score = moved_[from];
+      if (std::isnan(score)) return false;
+      std::size_t at = count++;
+      for (; at > 0 && moved_[at - 1] > score; --at) {
+        moved_[at] = moved_[at - 1];
+        times_[at] = times_[at - 1];
+      }
+      moved_[at] = score;
+      times_[at] = times;
+    }
+    return true;
   }
 
   const PairedScores::Series& series_;
   bool may_be_negative_, certain_;
-  std::vector<double> sorted_;
-  std::vector<std::uint32_t> place_, times_;  ///< of an input among the sorted ones; how often each is drawn
-  std::vector<double> moved_, drawn_;
+  std::vector<std::uint32_t> place_, times_;  ///< of an input among the sorted scores; how often each of these is drawn
+  std::vector<double> sorted_, moved_;
 };
 
 }  // namespace
