@@ -503,7 +503,7 @@ TEST(CellMaskGame, HasTheKinksOfItsOperator) {
 TEST(CellMaskGame, KnowsWhoChangesNothing) {
   const OperatorWithEngines op;
   FieldBatch input = FieldBatch::zeros(Domain::unit({6}), 1, 1);
-  input.values = {0, 2, 0, 0, 1e-300, 0};
+  input.values = {0, 2, 1e-10, 0, 1e-8, 0};
   const auto active = [&](const ScenarioRule& rule) {
     return games::cell_mask_game(op, make_scenario(rule, input))->active_players();
   };

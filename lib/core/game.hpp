@@ -98,8 +98,8 @@ class Game {
   /// A number for each player, [n]: players that are near each other have numbers that differ in their lowest bits. The
   /// index on a line; in the plane the bits of the indices, interleaved.
   virtual std::vector<std::int64_t> places() const;
-  /// The players that may change a value, in order. The others are known to change none, as a cell whose input is the
-  /// baseline: their Shapley values are 0. All players where nothing is known.
+  /// The players that may change a value, in order. The others are known to change none beyond rounding, as a cell
+  /// whose input is the baseline: their Shapley values are 0. All players where nothing is known.
   virtual std::vector<int> active_players() const;
 
  private:

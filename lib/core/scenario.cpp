@@ -206,13 +206,19 @@ std::string ScenarioRule::describe() const {
                  "; masked channels: ", masked.empty() ? "all" : joined(masked, ","));
 }
 
-std::vector<int> active_players(const FieldBatch& input, const FieldBatch& baseline, const Partition& partition,
-                                double rounding) {
-  const std::span<const double> shown = input.field(0), hidden = baseline.field(0);
+std::vector<int> active_players(const FieldBatch& input, const FieldBatch& baseline, const Partition& partition) {
+  constexpr double negligible = 1e-9;
+  const std::size_t points = partition.player_of.size();
   std::vector<bool> active(static_cast<std::size_t>(partition.players));
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    if (std::abs(shown[i] - hidden[i]) > rounding * std::max(std::abs(shown[i]), std::abs(hidden[i])))
-      active[static_cast<std::size_t>(partition.player_of[i % partition.player_of.size()])] = true;
+  for (std::size_t channel = 0; channel < input.values.size(); channel += points) {
+    const auto difference = [&](std::size_t point) {
+      return std::abs(input.values[channel + point] - baseline.values[channel + point]);
+    };
+    double largest = 0;
+    for (std::size_t point = 0; point < points; ++point) largest = std::max(largest, difference(point));
+    for (std::size_t point = 0; point < points; ++point)
+      if (difference(point) > negligible * largest) active[static_cast<std::size_t>(partition.player_of[point])] = true;
+  }
   std::vector<int> players;
   for (int player = 0; player < partition.players; ++player)
     if (active[static_cast<std::size_t>(player)]) players.push_back(player);

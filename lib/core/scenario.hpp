@@ -105,10 +105,10 @@ struct Scenario {
   Readout readout;
 };
 
-/// The players who own a point where the input is not the baseline, in order: one of their numbers differs by more than
-/// `rounding` times the larger of both. Input and baseline are batches of one. The others change nothing.
-std::vector<int> active_players(const FieldBatch& input, const FieldBatch& baseline, const Partition& partition,
-                                double rounding = 0);
+/// The players who own a point where the input is not the baseline, in order: a channel differs there by more than a
+/// billionth of its largest difference. What the others change is lost in rounding. Input and baseline are batches of
+/// one.
+std::vector<int> active_players(const FieldBatch& input, const FieldBatch& baseline, const Partition& partition);
 
 /// The scenario of a field (a batch of one) under a rule, on the field's own domain.
 ///

@@ -31,8 +31,7 @@ Measured own_share(std::span<const double> values, const Scenario& scenario) {
 }
 
 int count_active_players(const Scenario& scenario) {
-  constexpr double rounding = 1e-9;
-  return static_cast<int>(active_players(scenario.input, scenario.baseline, scenario.partition, rounding).size());
+  return static_cast<int>(active_players(scenario.input, scenario.baseline, scenario.partition).size());
 }
 
 std::vector<double> baseline_distances(std::span<const Scenario> scenarios) {

@@ -52,8 +52,7 @@ struct EvaluationSettings {
 /// this one. A density without an atom cannot say it.
 Measured own_share(std::span<const double> values, const Scenario& scenario);
 
-/// How many players change anything: those with a point where the input differs from the baseline, in any channel, by
-/// more than 10⁻⁹ of the larger one of the two. The others have the value 0 in every game of this input.
+/// How many players change anything (opshap::active_players). The others have the value 0 in every game of this input.
 int count_active_players(const Scenario& scenario);
 
 /// How far a baseline is from the data, channel by channel: the largest |baseline − mean|/standard deviation over the

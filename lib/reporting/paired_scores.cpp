@@ -96,8 +96,8 @@ class ResampledMedian {
     }
   }
 
-  /// The drawn scores in order, at the beginning, and how often each is drawn. Errors of references leave them nearly in
-  /// order, so they are inserted one after the other. False where an error beyond all numbers moved one to nowhere.
+  /// The drawn scores in order, at the beginning, and how often each is drawn. Errors of references leave them nearly
+  /// in order, so they are inserted one after the other. False where an error beyond all numbers moved one to nowhere.
   bool sort_drawn() {
     std::size_t count = 0;
     for (std::size_t from = 0; from < moved_.size(); ++from) {
