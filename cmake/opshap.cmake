@@ -226,6 +226,7 @@ endfunction()
 
 # opshap_tests(<executable> [LABEL property|convergence|...] [TIMEOUT <seconds>] [TORCH] [PROGRAM] [LONG] FILES <name>... USES <target>...):
 # one executable of <name>.cpp..., since linking costs more than most tests, and one CTest entry a file, named like it, since starting a process does, too.
+# TORCH: left out in a build without LibTorch, and compiled with few others at a time.
 # PROGRAM: the tests start the program opshap. LONG: so much to do that its files begin first, as those with LibTorch or the program and studies do.
 # ${PROJECT_BINARY_DIR}/tests.txt has a line a file: its name, its executable, the filter of its suites. tools/mutate reads it.
 file(WRITE ${PROJECT_BINARY_DIR}/tests.txt "")

@@ -228,11 +228,10 @@ reporting::Table table_of_ratios(const Rows& rows) {
 reporting::Table table_of_bars(const Rows& rows, const std::vector<std::string>& of_candidates) {
   reporting::Table table{
       .name = "bars",
-      .caption = fmt::format("The bar of the first order is r, that of the corrected value √(δ² + (3r²)² + (r/4)²). A "
-                             "failure is an error above "
-                             "{}, a warning a bar above {}; other warnings are those for errors up to {}.",
-                             percent(reporting::failed_from), percent(reporting::warns_above),
-                             percent(reporting::failed_from)),
+      .caption = fmt::format(
+          "The bar of the first order is r, that of the corrected value √(δ² + (3r²)² + (r/4)²). A "
+          "failure is an error above {}, a warning a bar above {}; other warnings are those for errors up to {}.",
+          percent(reporting::failed_from), percent(reporting::warns_above), percent(reporting::failed_from)),
       .columns = {{"games"}, {"base"}, {"combs"}, {"bar of"}},
       .rows = {}};
   table.columns.insert(table.columns.end(), reporting::columns_of_bars().begin(), reporting::columns_of_bars().end());
