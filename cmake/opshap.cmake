@@ -7,7 +7,7 @@
 # library. At configure time every `#include "x/y.hpp"` must name the folder itself, one of USES, or what those use; LibTorch's headers need TORCH. Anything
 # else stops the configuration with file, line and the allowed folders, so the dependency diagram in lib/CMakeLists.txt cannot drift from the code.
 # WORDS: the folder reads and writes but computes little, so it is compiled in half the time with -Og (opshap_compile_for_words).
-# ALONE: its files say the same words for different things (draw, solve, invariants of each problem) and are not compiled in batches.
+# ALONE: its files say the same words for different things (draw, solve, invariants of each problem) and are compiled one by one.
 
 function(opshap_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -fno-math-errno)
@@ -37,10 +37,10 @@ function(opshap_compile_for_words target)
   target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-Og;-Wno-maybe-uninitialized>")
 endfunction()
 
-# Files of a target in batches. Registries stay alone: what they list changes more often than they do.
-function(opshap_unite target size)
+# The files of a target in one batch: what they share is read and made once. Registries stay alone: what they list changes more often than they do.
+function(opshap_unite target)
   if(OPSHAP_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     # GCC takes a file of a batch for a header, and warns of members of its own types.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
@@ -127,7 +127,7 @@ function(opshap_library folder)
   set_target_properties(opshap_${folder}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(opshap_${folder}_objects PRIVATE opshap_${folder}_headers ${arg_PACKAGES})
   if(NOT arg_ALONE)
-    opshap_unite(opshap_${folder}_objects 8)
+    opshap_unite(opshap_${folder}_objects)
   endif()
   set(registry ${sources})
   list(FILTER registry INCLUDE REGEX "/registry\\.cpp$")
@@ -259,7 +259,7 @@ function(opshap_tests name)
   opshap_compile_options(${name})
   if(arg_LABEL STREQUAL property)
     opshap_compile_for_words(${name})
-    opshap_unite(${name} 4)
+    opshap_unite(${name})
   else()  # they compute, and say the same words for different things
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()

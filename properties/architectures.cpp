@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <ostream>
@@ -253,11 +254,17 @@ std::vector<Subject> subjects() {
   return all;
 }
 
+/// Untrained, and made once for all tests: to draw the millions of numbers of the paper's takes a tenth of a second.
+const Operator* made_once(const NetworkConfig& config, Precision precision) {
+  static std::map<std::pair<std::string, Precision>, std::unique_ptr<Operator>> made;
+  std::unique_ptr<Operator>& found = made[{config.json, precision}];
+  if (!found) found = operators::untrained_operator(config, 1, precision);
+  return found.get();
+}
+
 class EveryNetwork : public ::testing::TestWithParam<Subject> {
  protected:
-  std::unique_ptr<Operator> op(Precision precision = Precision::float64) const {
-    return operators::untrained_operator(GetParam().config, 1, precision);
-  }
+  const Operator* op(Precision precision = Precision::float64) const { return made_once(GetParam().config, precision); }
   static FieldBatch fields(const Domain& domain, std::int64_t batch, std::uint64_t item = 0) {
     return random_fields(domain, batch, in_channels, 16 * test_seed() + item);
   }
@@ -433,9 +440,7 @@ TEST_P(EveryNetwork, RefusesFieldsThatDoNotFit) {
 class EveryOperator : public RunFolder, public ::testing::WithParamInterface<Case> {
  protected:
   NetworkConfig config() const { return GetParam().config(); }
-  std::unique_ptr<Operator> op(networks::Precision precision) const {
-    return operators::untrained_operator(config(), 1, precision);
-  }
+  const Operator* op(Precision precision) const { return made_once(config(), precision); }
   std::vector<int> shape(int points) const { return GetParam().shape(points); }
   FieldBatch fields(int points, std::int64_t batch) const {
     return random_fields(Domain::unit(shape(points)), batch, in_channels, test_seed());
@@ -446,7 +451,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryOperator, ::testing::ValuesIn(cases())
                          [](const auto& of) { return of.param.name + std::to_string(of.param.dimension) + "d"; });
 
 TEST_P(EveryOperator, SaysItsDimensionAndItsChannels) {
-  const auto found = op(networks::Precision::float32);
+  const auto found = op(Precision::float32);
   EXPECT_EQ(GetParam().dimension, found->dimension());
   EXPECT_EQ(in_channels, found->input_channels());
   EXPECT_EQ(out_channels, found->output_channels());
@@ -454,7 +459,7 @@ TEST_P(EveryOperator, SaysItsDimensionAndItsChannels) {
 }
 
 TEST_P(EveryOperator, WorksAtAnyResolution) {
-  const auto found = op(networks::Precision::float32);
+  const auto found = op(Precision::float32);
   for (const int points : {4, 8, 16}) {
     const FieldBatch inputs = fields(points, 2), outputs = found->apply(inputs);
     EXPECT_EQ(inputs.domain, outputs.domain);
@@ -479,7 +484,7 @@ std::vector<double> added_up(const Readout& readout, const auto& at) {
 // Of several numbers everything goes through the whole output; of more than 64 games do so too.
 TEST_P(EveryOperator, ReadsAWeightedSumOfItsOutputAsTheSumOfItsQueries) {
   SCOPED_TRACE(replay());
-  const auto found = op(networks::Precision::float64), with = op(networks::Precision::float32);
+  const auto found = op(Precision::float64), with = op(Precision::float32);
   const FieldBatch inputs = fields(8, 1), hidden = FieldBatch::zeros(inputs.domain, 1, in_channels);
   const std::int64_t last = inputs.domain.points() - 1;
   Rng rng(test_seed(), "readouts");
@@ -512,7 +517,7 @@ TEST_P(EveryOperator, ReadsAWeightedSumOfItsOutputAsTheSumOfItsQueries) {
 
 TEST_P(EveryOperator, PlaysTheGameOfItsMaskedInputsWithAndWithoutItsEngine) {
   SCOPED_TRACE(replay());
-  const auto with = op(networks::Precision::float32), exact = op(networks::Precision::float64);
+  const auto with = op(Precision::float32), exact = op(Precision::float64);
   const FieldBatch input = fields(8, 1);
   const Coalitions all = Coalitions::enumerate(4, 0, 16);
   const std::vector<double> values = games::cell_mask_game(*with, make_scenario(four_blocks, input))->values(all),
@@ -552,7 +557,7 @@ TEST_P(EveryOperator, NamesWhatItDoesNotKnow) {
 TEST(Operators, SayWhetherTheirSlopesJump) {
   for (const Subject& subject : subjects()) {
     const bool expected = subject.name.find("mwt") != std::string::npos;
-    EXPECT_EQ(expected, operators::untrained_operator(subject.config, 1)->has_kinks()) << subject.name;
+    EXPECT_EQ(expected, made_once(subject.config, Precision::float64)->has_kinks()) << subject.name;
   }
   operators::FnoConfig config = small_fno(1, "symmetric");
   config.options.block.activation = operators::Activation::relu;

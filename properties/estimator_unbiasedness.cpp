@@ -294,7 +294,7 @@ TEST_P(EstimatorMean, IsNearTheShapleyValueWhereItsBiasVanishes) {
   Rng rng(2, "bias");
   const auto game = games::random_table_game(10, rng);
   const std::vector<double> exact = textbook_shapley_values(as_table(*game));
-  const Replicates found = replicated(*game, promise.learns ? 400 : 100, promise.learns ? 100 : 400);
+  const Replicates found = replicated(*game, promise.learns ? 400 : 100, promise.learns ? 60 : 400);
   for (std::size_t i = 0; i < exact.size(); ++i)
     EXPECT_EQ("", mismatch(exact[i], found.mean(i), sampling(found.error(i) + found.spread(i) / 25)))
         << "player " << i << "; " << replay();

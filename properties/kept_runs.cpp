@@ -40,7 +40,7 @@
 namespace opshap {
 namespace {
 
-using Json = nlohmann::json;
+using nlohmann::json;
 using Ordered = nlohmann::ordered_json;
 
 std::string random_text(std::size_t bytes) {
@@ -313,7 +313,7 @@ std::vector<std::string> committed_runs() {
   std::vector<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(reports)) {
     if (entry.path().filename() != "manifest.json" || !is_there(entry.path().parent_path() / "claims.json")) continue;
-    if (Json::parse(read_file(entry.path())).at("schema") == runs::manifest_schema)
+    if (json::parse(read_file(entry.path())).at("schema") == runs::manifest_schema)
       found.push_back(fs::relative(entry.path().parent_path(), reports).string());
   }
   std::sort(found.begin(), found.end());
@@ -321,10 +321,10 @@ std::vector<std::string> committed_runs() {
 }
 
 /// Where two files of claims say different things, in words.
-std::vector<std::string> differences(const Json& committed, const Json& rebuilt) {
+std::vector<std::string> differences(const json& committed, const json& rebuilt) {
   std::vector<std::string> found;
   for (const char* list : {"claims", "checks"}) {
-    const Json &then = committed.at(list), &now = rebuilt.at(list);
+    const json &then = committed.at(list), &now = rebuilt.at(list);
     if (then.size() != now.size()) found.push_back(std::string(list) + ": another number");
     for (std::size_t i = 0; i < std::min(then.size(), now.size()); ++i) {
       for (const auto& [key, value] : now[i].items())
@@ -356,8 +356,8 @@ class CommittedRun : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(CommittedRun, HasTheClaimsOfTodaysProgram) {
-  const Json committed = Json::parse(read_file(folder_ / "claims.json")),
-             rebuilt = Json::parse(reporting::claims_json(reporting::judge(scores_), run_));
+  const json committed = json::parse(read_file(folder_ / "claims.json")),
+             rebuilt = json::parse(reporting::claims_json(reporting::judge(scores_), run_));
   EXPECT_EQ(std::vector<std::string>{}, differences(committed, rebuilt))
       << "opshap report --keep writes them again, see reports/README.md";
   EXPECT_EQ(committed.at("commit"), rebuilt.at("commit"));
@@ -382,14 +382,14 @@ INSTANTIATE_TEST_SUITE_P(Reports, CommittedRun, ::testing::ValuesIn(committed_ru
 TEST(CommittedStudies, HaveTheClaimsOfTodaysProgram) {
   const fs::path folder = reports / "convergence";
   EXPECT_EQ(std::vector<std::string>{},
-            differences(Json::parse(read_file(folder / "claims.json")),
-                        Json::parse(reporting::study_claims_json(reporting::judge_studies(folder)))));
+            differences(json::parse(read_file(folder / "claims.json")),
+                        json::parse(reporting::study_claims_json(reporting::judge_studies(folder)))));
 }
 
 TEST(CommittedClaims, ThatWereChangedByHandAreFound) {
-  const Json claims = Json::parse(read_file(reports / "paper" / "claims.json"));
+  const json claims = json::parse(read_file(reports / "paper" / "claims.json"));
   EXPECT_EQ(std::vector<std::string>{}, differences(claims, claims));
-  Json changed = claims;
+  json changed = claims;
   changed["claims"][0]["verdict"] = "reproduced by hand";
   changed["claims"][1]["value"] = 0.123;
   changed["claims"][2].erase("interval");

@@ -58,7 +58,7 @@ std::unique_ptr<SolvedGame> two_additive_game(int players, Rng& rng) {
 
 /// Gradients of size 1 are divided by steps of at least ½·.0694 (four nodes), twice: 8e2 roundings of 1e-16 each, for
 /// sums over some hundred players.
-constexpr double rounding = 1e-12;
+constexpr double rounding_of_a_player = 1e-12;
 
 TEST(SecondOrder, IsExactWithoutInteractionsOfThreePlayersWhateverTheDirections) {
   Rng rng(test_seed(), "two_additive");
@@ -70,8 +70,8 @@ TEST(SecondOrder, IsExactWithoutInteractionsOfThreePlayersWhateverTheDirections)
       for (const int nodes : {2, 3, 4}) {
         SCOPED_TRACE(message("n=", players, ", directions=", directions, ", nodes=", nodes));
         const SecondOrderOptions options{.nodes = nodes, .directions = directions};
-        EXPECT_LT(error_of(options, *game, test_seed()), rounding * players);
-        EXPECT_LT(error_of(options, *bilinear, test_seed()), rounding * players);
+        EXPECT_LT(error_of(options, *game, test_seed()), rounding_of_a_player * players);
+        EXPECT_LT(error_of(options, *bilinear, test_seed()), rounding_of_a_player * players);
       }
     }
   }
@@ -86,7 +86,7 @@ TEST(SecondOrder, WithAllDirectionsIsExactOnPolynomialsOfDegreeThree) {
     const auto product =
         games::product_of_measures({measure, games::random_measure(players, rng), games::random_measure(players, rng)});
     for (const SolvedGame* game : {cubic.get(), product.get()}) {
-      EXPECT_LT(error_of({.all_directions = true}, *game), rounding * players);
+      EXPECT_LT(error_of({.all_directions = true}, *game), rounding_of_a_player * players);
       // Integrated gradients are not.
       EXPECT_GT(distance(*game->aumann_shapley_values(), game->shapley_values()),
                 1e-6 * norm_of(game->shapley_values()));

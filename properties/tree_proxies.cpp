@@ -189,7 +189,10 @@ TEST(BoostedTrees, WhatCannotBeFittedOrReadIsSaidInWords) {
   EXPECT_THROW(BoostedTrees::parse(1, model, "test"), DataError) << "player 1 is not there";
   EXPECT_THROW(BoostedTrees::parse(2, model.substr(0, model.size() / 2), "test"), DataError);
   EXPECT_THROW(BoostedTrees::parse(2, "{}", "test"), DataError);
-  nlohmann::json circle = nlohmann::json::parse(model);
+  nlohmann::json circle = nlohmann::json::from_ubjson(model);
+  EXPECT_EQ(BoostedTrees::parse(2, model, "test").shapley_values(),
+            BoostedTrees::parse(2, circle.dump(), "test").shapley_values())
+      << "the same model as JSON";
   for (auto& child : circle["learner"]["gradient_booster"]["model"]["trees"][0]["left_children"]) child = 0;
   EXPECT_THROW(BoostedTrees::parse(2, circle.dump(), "test"), DataError);
 }

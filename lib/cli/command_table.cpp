@@ -1,7 +1,5 @@
 #include "cli/command_table.hpp"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
@@ -73,8 +71,6 @@ std::vector<std::pair<std::string, const CommandTable*>> all_commands(const Comm
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::string joined(const Words& words, const char* between) { return fmt::format("{}", fmt::join(words, between)); }
 
 /// One line in single quotes, as all three shells read them; fish alone knows backslashes there.
 std::string quoted(const std::string& text, bool fish = false) {

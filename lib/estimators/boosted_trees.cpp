@@ -169,14 +169,15 @@ std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> ta
     check(xgboost().XGBoosterUpdateOneIter(handle, round, training));
   bst_ulong length = 0;
   const char* model = nullptr;
-  check(xgboost().XGBoosterSaveModelToBuffer(handle, R"({"format":"json"})", &length, &model));
+  check(xgboost().XGBoosterSaveModelToBuffer(handle, R"({"format":"ubj"})", &length, &model));
   return {model, length};
 }
 
 BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::string_view who, double factor) {
   BoostedTrees result(players);
   try {
-    const Json learner = Json::parse(model).at("learner");
+    // The first key of an object stands in quotes in JSON, and after its length, of type L, in XGBoost's UBJSON.
+    const Json learner = (model.starts_with("{L") ? Json::from_ubjson(model) : Json::parse(model)).at("learner");
     // From XGBoost 3.1 on a vector of one number: "[5E-1]".
     auto base_score = learner.at("learner_model_param").at("base_score").get<std::string>();
     std::erase_if(base_score, [](char letter) { return letter == '[' || letter == ']'; });
@@ -194,7 +195,7 @@ BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::strin
         open.pop_back();
         require<DataError>(++visited <= tree.size(), who, ": node=", at,
                            " (has two parents, so this is no tree). Save the model anew.");
-        // Numbers in XGBoost's models are float32 in decimal.
+        // Numbers in XGBoost's models are float32, in JSON in decimal.
         const auto condition = static_cast<double>(conditions.at(at).get<float>());
         Node& node = tree.at(at);
         if (lefts[at] == -1) {
@@ -216,7 +217,7 @@ BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::strin
     throw;
   } catch (const std::exception& error) {
     throw DataError(message(who, ": model=", error.what(),
-                            " (not a tree model in XGBoost's JSON format). Save it with XGBoosterSaveModel."));
+                            " (no tree model in XGBoost's JSON or UBJSON). Save it with XGBoosterSaveModel."));
   }
   return result;
 }

@@ -38,8 +38,8 @@ struct Boosting {
   int bins = 256;     ///< of the histograms; a player needs two
 };
 
-/// XGBoost's model of targets on coalitions, as JSON: squared error, histograms, base score the targets' mean, one
-/// thread.
+/// XGBoost's model of targets on coalitions, as UBJSON, which is read faster than JSON: squared error, histograms, base
+/// score the targets' mean, one thread.
 ///
 /// Deterministic. The targets are fitted as they are, rounded to float32. Memory: 13 bytes per coalition and player,
 /// most of them the library's. Throws InvalidArgument without coalitions, NumericalError with XGBoost's own words when
@@ -52,7 +52,7 @@ std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> ta
 /// belong to one and the same game.
 class BoostedTrees final : public SolvedGame {
  public:
-  /// From a model of XGBoost (1.6 or later) in its JSON format, with all values multiplied by `factor`; `who` starts
+  /// From a model of XGBoost (1.6 or later) in JSON or UBJSON, with all values multiplied by `factor`; `who` starts
   /// the messages.
   ///
   /// A leaf's value is its split condition; base_weights are unshrunk for some training methods and are not read.

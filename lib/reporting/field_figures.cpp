@@ -48,7 +48,7 @@ std::string place(const Mesh& mesh, std::int64_t point) {
   return digits(mesh.coordinate(point, 0)) + " " + digits(mesh.coordinate(point, 1));
 }
 
-std::vector<double> coordinates(const Mesh& mesh, int axis) {
+std::vector<double> places_along(const Mesh& mesh, int axis) {
   std::vector<double> all;
   for (std::int64_t point = 0; point < mesh.size(); ++point) all.push_back(mesh.coordinate(point, axis));
   return all;
@@ -128,8 +128,8 @@ Panel mesh_panel(const Mesh& mesh, Panel panel, const std::vector<double>& value
   const std::string ends = cloud ? "" : outline(mesh), between = blocks ? borders(mesh, player_of) : "";
   panel.script = fmt::format(
       "{}{}{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}{}{}\n",
-      signed_colours(scale.value_or(largest_size(values))), linear_axis("x", coordinates(mesh, 0)),
-      linear_axis("y", coordinates(mesh, 1)),
+      signed_colours(scale.value_or(largest_size(values))), linear_axis("x", places_along(mesh, 0)),
+      linear_axis("y", places_along(mesh, 1)),
       query.empty() ? "" : fmt::format("$query << EOD\n{} {}\nEOD\n", digits(query[0]), digits(query[1])),
       ends.empty() ? "" : "$ends << EOD\n" + ends + "EOD\n",
       between.empty() ? "" : "$borders << EOD\n" + between + "EOD\n",
@@ -159,7 +159,7 @@ Panel mesh_curve_panel(const Mesh& mesh, const Panel& panel, const std::vector<d
 }  // namespace
 
 std::vector<double> coordinates(const runs::FieldsRow& grid, int axis) {
-  if (grid.on_mesh()) return coordinates(grid.mesh(), axis);
+  if (grid.on_mesh()) return places_along(grid.mesh(), axis);
   auto begin = grid.x.begin();
   for (int before = 0; before < axis; ++before) begin += grid.shape[static_cast<std::size_t>(before)];
   return {begin, begin + grid.shape[static_cast<std::size_t>(axis)]};
