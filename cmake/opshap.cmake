@@ -19,7 +19,7 @@ function(opshap_compile_options target)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # GCC throws away what it no longer needs whenever its memory has grown by 30 to 100 %. Doing that less often saves a twelfth to a sixth of the time of
-    # our batches and costs a quarter more memory (1.5 GB for the largest).
+    # our batches and costs a quarter more memory (2.1 GB for the largest).
     target_compile_options(${target} PRIVATE --param=ggc-min-expand=10000 --param=ggc-min-heapsize=8000000)
   endif()
   if(OPSHAP_WERROR)
