@@ -425,6 +425,30 @@ TEST_P(EveryNetwork, HasAMeanFieldThatEndsAtInputAndBaselineAndHasTheSlopeOfItsV
   }
 }
 
+TEST_P(EveryNetwork, HasTheMeanFieldOfSeveralInputsThatEachHasAlone) {
+  const auto found = op();
+  if (!found->has_mean_field()) return;  // said above
+  const Domain& domain = GetParam().slope_domains.front();
+  constexpr std::int64_t count = 7;
+  const FieldBatch inputs = fields(domain, count, 2), many = fields(domain, count, 3);
+  FieldBatch inclusion = FieldBatch::zeros(domain, count, 1);
+  Rng rng(test_seed(), "several inputs");
+  for (double& probability : inclusion.values) probability = rng.uniform(0, 1);
+  const Query query{.point = domain.centre(), .channel = 1};
+  for (const FieldBatch& baselines : {many, many.one(0)}) {
+    const Operator::Gradient together = found->mean_field_at(inputs, baselines, inclusion, query);
+    for (std::int64_t index = 0; index < count; ++index) {
+      const Operator::Gradient alone = found->mean_field_at(
+          inputs.one(index), baselines.one(std::min(index, baselines.batch - 1)), inclusion.one(index), query);
+      const auto slopes = together.gradient.field(index);
+      EXPECT_EQ("", mismatch(alone.values[0], together.values[static_cast<std::size_t>(index)], rounding(1e4, 1)));
+      EXPECT_EQ("", mismatch(alone.gradient.values, {slopes.begin(), slopes.end()}, rounding(1e4, 1)));
+    }
+  }
+  EXPECT_TRUE(has(refusal<InvalidArgument>([&] { found->mean_field_at(inputs, many, inclusion.one(0), query); }),
+                  "batch=7 and 7, fields of inclusion=1 of 1 channels"));
+}
+
 TEST_P(EveryNetwork, RefusesFieldsThatDoNotFit) {
   const auto found = op();
   const Domain& domain = GetParam().domains.back();

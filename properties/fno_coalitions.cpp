@@ -17,6 +17,7 @@
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "games/cell_mask_game.hpp"
+#include "games/games_together.hpp"
 #include "kernels/kernels.hpp"
 #include "operators/batches.hpp"
 #include "operators/fno.hpp"

@@ -14,6 +14,7 @@
 
 #include "core/rng.hpp"
 #include "games/cell_mask_game.hpp"
+#include "games/games_together.hpp"
 #include "operators/fno.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/network.hpp"

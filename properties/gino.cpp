@@ -17,6 +17,7 @@
 #include "core/rng.hpp"
 #include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
+#include "games/games_together.hpp"
 #include "operators/golden.hpp"
 #include "operators/kernel_integral.hpp"
 #include "operators/layers.hpp"

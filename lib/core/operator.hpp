@@ -156,8 +156,9 @@ class Operator {
   ///
   /// Each point is in two states at once, shown (the input) with probability t and hidden (the baseline) with 1 − t.
   /// What is computed point by point is computed for both; what sees the field through integrals gets their mean
-  /// t⊙shown + (1 − t)⊙hidden. F(1) = G(input), F(0) = G(baseline). `shown` and `hidden` are batches of one. One
-  /// reverse pass of two branches. Throws InvalidArgument when the operator has none.
+  /// t⊙shown + (1 − t)⊙hidden. F(1) = G(input), F(0) = G(baseline). `shown` and `hidden` are batches of one, or have
+  /// one for each field of inclusion. One reverse pass of two branches. Throws InvalidArgument when the operator has
+  /// none.
   virtual Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                                  const Readout& readout) const;
 

@@ -55,6 +55,30 @@ MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBa
   require_game(who, op, input_, baseline_, readout_);
 }
 
+MaskedOperator::MaskedOperator(const Operator& op, std::span<const Scenario> scenarios)
+    : operator_(op), readout_(scenarios.front().readout) {
+  constexpr const char* who = "games";
+  const Scenario& first = scenarios.front();
+  input_ = baseline_ = FieldBatch::zeros(first.input.domain, 0, first.input.channels);
+  bool one_baseline = true;
+  for (const Scenario& scenario : scenarios) {
+    require_game(who, op, scenario.input, scenario.baseline, scenario.readout);
+    require_players(who, scenario.partition, scenario.input.domain);
+    require(scenario.input.domain == first.input.domain && scenario.readout == first.readout &&
+                scenario.partition.player_of == first.partition.player_of,
+            who, ": scenario ", input_.batch,
+            " (differs from the first one in domain, players or readout). Ask it alone.");
+    input_.append(scenario.input);
+    baseline_.append(scenario.baseline);
+    one_baseline = one_baseline && scenario.baseline.values == first.baseline.values;
+  }
+  if (one_baseline) baseline_ = first.baseline;
+}
+
+std::size_t MaskedOperator::owner(std::size_t index, std::size_t count) const {
+  return index / (count / static_cast<std::size_t>(input_.batch));
+}
+
 template <typename Work>
 void MaskedOperator::for_each_batch(std::size_t count, int channels, const Weigh& fill, const Work& work) const {
   const auto preferred = static_cast<std::size_t>(std::max<std::int64_t>(1, operator_.preferred_batch(input_.domain)));
@@ -72,15 +96,17 @@ MaskedOperator::Weigh MaskedOperator::constant(std::span<const double> nodes) {
   return [nodes](std::size_t index, std::span<double> weights) { std::ranges::fill(weights, nodes[index]); };
 }
 
-MaskedOperator::Weigh MaskedOperator::mixed(const Weigh& weigh) const {
-  return [this, &weigh, weights = std::vector<double>(static_cast<std::size_t>(input_.domain.points()))](
+MaskedOperator::Weigh MaskedOperator::mixed(const Weigh& weigh, std::size_t count) const {
+  return [this, &weigh, count, weights = std::vector<double>(static_cast<std::size_t>(input_.domain.points()))](
              std::size_t index, std::span<double> field) mutable {
     weigh(index, weights);
+    const auto shown = static_cast<std::int64_t>(owner(index, count));
+    const auto input = input_.field(shown), baseline = baseline_.field(std::min(shown, baseline_.batch - 1));
     for (std::size_t channel = 0; channel < field.size(); channel += weights.size()) {
       for (std::size_t point = 0; point < weights.size(); ++point) {
         // Not u_b + w·h: this is exactly u for w = 1.
         field[channel + point] =
-            (1 - weights[point]) * baseline_.values[channel + point] + weights[point] * input_.values[channel + point];
+            (1 - weights[point]) * baseline[channel + point] + weights[point] * input[channel + point];
       }
     }
   };
@@ -89,7 +115,7 @@ MaskedOperator::Weigh MaskedOperator::mixed(const Weigh& weigh) const {
 std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh) const {
   std::vector<double> values;
   values.reserve(count);
-  for_each_batch(count, input_.channels, mixed(weigh), [&](std::size_t, const FieldBatch& fields) {
+  for_each_batch(count, input_.channels, mixed(weigh, count), [&](std::size_t, const FieldBatch& fields) {
     const std::vector<double> found = operator_.values_at(fields, readout_);
     values.insert(values.end(), found.begin(), found.end());
   });
@@ -98,38 +124,56 @@ std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh
 
 void MaskedOperator::slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const {
   std::vector<double> slopes(static_cast<std::size_t>(input_.domain.points()));
-  for_each_batch(count, input_.channels, mixed(weigh), [&](std::size_t first, const FieldBatch& fields) {
+  for_each_batch(count, input_.channels, mixed(weigh, count), [&](std::size_t first, const FieldBatch& fields) {
     const FieldBatch gradients = operator_.gradient_at(fields, readout_).gradient;
-    for (std::int64_t index = 0; index < fields.batch; ++index) {
-      const auto gradient = gradients.field(index);
+    for (std::int64_t at = 0; at < fields.batch; ++at) {
+      const std::size_t index = first + static_cast<std::size_t>(at);
+      const auto shown = static_cast<std::int64_t>(owner(index, count));
+      const auto gradient = gradients.field(at), input = input_.field(shown),
+                 baseline = baseline_.field(std::min(shown, baseline_.batch - 1));
       std::ranges::fill(slopes, 0.0);
       for (std::size_t i = 0; i < gradient.size(); ++i)
-        slopes[i % slopes.size()] += gradient[i] * (input_.values[i] - baseline_.values[i]);
-      use(first + static_cast<std::size_t>(index), slopes);
+        slopes[i % slopes.size()] += gradient[i] * (input[i] - baseline[i]);
+      use(index, slopes);
     }
   });
 }
 
 void MaskedOperator::mean_field_slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const {
+  // Of several inputs each field of weights gets its own.
+  const auto of = [&](const FieldBatch& states, std::size_t first, std::int64_t fields) {
+    if (states.batch == 1) return states;
+    FieldBatch own = FieldBatch::zeros(states.domain, 0, states.channels);
+    for (std::size_t index = first; index < first + static_cast<std::size_t>(fields); ++index)
+      own.append(states.one(static_cast<std::int64_t>(owner(index, count))));
+    return own;
+  };
   for_each_batch(count, 1, weigh, [&](std::size_t first, const FieldBatch& inclusion) {
-    const FieldBatch slopes = operator_.mean_field_at(input_, baseline_, inclusion, readout_).gradient;
+    const FieldBatch slopes = operator_
+                                  .mean_field_at(of(input_, first, inclusion.batch),
+                                                 of(baseline_, first, inclusion.batch), inclusion, readout_)
+                                  .gradient;
     for (std::int64_t index = 0; index < inclusion.batch; ++index)
       use(first + static_cast<std::size_t>(index), slopes.field(index));
   });
 }
 
-namespace {
-
-/// Puts the input in place of the baseline at the points of a coalition's players.
-void show(const Partition& partition, std::span<const std::uint64_t> coalition, const FieldBatch& input,
-          std::span<double> field) {
-  const std::size_t points = partition.player_of.size();
-  for (std::size_t point = 0; point < points; ++point)
-    if (contains(coalition, partition.player_of[point]))
-      for (std::size_t at = point; at < field.size(); at += points) field[at] = input.values[at];
+std::vector<double> MaskedOperator::gradients(const Partition& partition, std::span<const double> points,
+                                              const Pass& pass) {
+  const auto n = static_cast<std::size_t>(partition.players);
+  std::vector<double> gradients(points.size(), 0.0);
+  const auto weigh = [&](std::size_t index, std::span<double> weights) {
+    for (std::size_t point = 0; point < weights.size(); ++point)
+      weights[point] = points[index * n + static_cast<std::size_t>(partition.player_of[point])];
+  };
+  const auto use = [&](std::size_t index, std::span<const double> slopes) {
+    for (std::size_t point = 0; point < slopes.size(); ++point)
+      gradients[index * n + static_cast<std::size_t>(partition.player_of[point])] += slopes[point];
+  };
+  pass(points.size() / n, weigh, use);
+  return gradients;
 }
 
-/// Of all coalitions, on all threads.
 std::vector<double> values_by(const CoalitionEngine& engine, const Coalitions& coalitions) {
   std::vector<double> values(coalitions.size());
   const std::size_t size = engine.batch();
@@ -139,6 +183,8 @@ std::vector<double> values_by(const CoalitionEngine& engine, const Coalitions& c
   });
   return values;
 }
+
+namespace {
 
 /// Fields of weights that an engine is asked for in one call, if there are enough for all threads.
 constexpr std::size_t fields_that_share_work = 4;
@@ -209,35 +255,23 @@ class CellMaskGame final : public Game {
 
   /// By the engine on all threads, where there is one that has slopes, else by the operator's own reverse passes.
   std::vector<double> gradients(std::span<const double> points, OfEngine of_engine, OfOperator of_operator) const {
-    const auto n = static_cast<std::size_t>(players());
-    std::vector<double> gradients(points.size(), 0.0);
-    const auto weigh = [&](std::size_t index, std::span<double> weights) {
-      for (std::size_t point = 0; point < weights.size(); ++point)
-        weights[point] = points[index * n + static_cast<std::size_t>(partition_.player_of[point])];
-    };
-    const auto use = [&](std::size_t index, std::span<const double> slopes) {
-      for (std::size_t point = 0; point < slopes.size(); ++point)
-        gradients[index * n + static_cast<std::size_t>(partition_.player_of[point])] += slopes[point];
-    };
     const CoalitionEngine* engine = this->engine();
-    if (engine == nullptr || !engine->has_slopes()) {
-      (masked_.*of_operator)(points.size() / n, weigh, use);
-      return gradients;
-    }
-    // A thread gets as many fields as share work, unless other threads would have none.
-    const std::size_t count = points.size() / n, cells = partition_.player_of.size(),
-                      size = std::clamp<std::size_t>(count / static_cast<std::size_t>(threads()), 1,
-                                                     fields_that_share_work);
-    parallel_for((count + size - 1) / size, [&](std::size_t chunk) {
-      const std::size_t first = chunk * size, fields = std::min(size, count - first);
-      std::vector<double> weights(fields * cells), slopes(weights.size());
-      for (std::size_t field = 0; field < fields; ++field)
-        weigh(first + field, std::span(weights).subspan(field * cells, cells));
-      (engine->*of_engine)(weights, slopes);
-      for (std::size_t field = 0; field < fields; ++field)
-        use(first + field, std::span<const double>(slopes).subspan(field * cells, cells));
+    return MaskedOperator::gradients(partition_, points, [&](std::size_t count, const auto& weigh, const auto& use) {
+      if (engine == nullptr || !engine->has_slopes()) return (masked_.*of_operator)(count, weigh, use);
+      // A thread gets as many fields as share work, unless other threads would have none.
+      const std::size_t cells = partition_.player_of.size(),
+                        size = std::clamp<std::size_t>(count / static_cast<std::size_t>(threads()), 1,
+                                                       fields_that_share_work);
+      parallel_for((count + size - 1) / size, [&](std::size_t chunk) {
+        const std::size_t first = chunk * size, fields = std::min(size, count - first);
+        std::vector<double> weights(fields * cells), slopes(weights.size());
+        for (std::size_t field = 0; field < fields; ++field)
+          weigh(first + field, std::span(weights).subspan(field * cells, cells));
+        (engine->*of_engine)(weights, slopes);
+        for (std::size_t field = 0; field < fields; ++field)
+          use(first + field, std::span<const double>(slopes).subspan(field * cells, cells));
+      });
     });
-    return gradients;
   }
 
   const Operator& operator_;
@@ -257,65 +291,6 @@ std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario) {
                         scenario.readout);
   require_players("cell_mask_game", scenario.partition, masked.domain());
   return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(scenario.partition), scenario.readout);
-}
-
-std::unique_ptr<CoalitionEngine> engine_together(const Operator& op, std::span<const Scenario> scenarios) {
-  constexpr const char* who = "games";
-  if (scenarios.empty()) return nullptr;
-  const Scenario& first = scenarios.front();
-  FieldBatch shown = FieldBatch::zeros(first.input.domain, 0, first.input.channels), hidden = shown;
-  bool one_baseline = true;
-  for (const Scenario& scenario : scenarios) {
-    require_game(who, op, scenario.input, scenario.baseline, scenario.readout);
-    require_players(who, scenario.partition, scenario.input.domain);
-    require(scenario.input.domain == first.input.domain && scenario.readout == first.readout &&
-                scenario.partition.player_of == first.partition.player_of,
-            who, ": scenario ", shown.batch,
-            " (differs from the first one in domain, players or readout). Ask it alone.");
-    shown.append(scenario.input);
-    hidden.append(scenario.baseline);
-    one_baseline = one_baseline && scenario.baseline.values == first.baseline.values;
-  }
-  return op.coalition_engine(shown, one_baseline ? first.baseline : hidden, first.partition, first.readout);
-}
-
-std::vector<double> values_together(const Operator& op, std::span<const Scenario> scenarios,
-                                    const Coalitions& coalitions) {
-  if (scenarios.empty()) return {};
-  const int players = scenarios.front().partition.players;
-  require(coalitions.size() % scenarios.size() == 0, "games: coalitions=", coalitions.size(), " (for ",
-          scenarios.size(), " games; each has as many). Give a multiple.");
-  require(coalitions.players() == players, "games: players=", coalitions.players(), " (the games have ", players,
-          "). Give coalitions of their players.");
-  if (const auto engine = engine_together(op, scenarios)) return values_by(*engine, coalitions);
-  const std::size_t each = coalitions.size() / scenarios.size(), all = coalitions.size();
-  std::vector<double> values;
-  values.reserve(all);
-  const Scenario& first = scenarios.front();
-  if (op.coalition_engine(first.input, first.baseline, first.partition, first.readout) != nullptr) {
-    for (std::size_t game = 0; game < scenarios.size(); ++game) {
-      Coalitions own(players);
-      own.reserve(each);
-      for (std::size_t row = game * each; row < (game + 1) * each; ++row) own.append(coalitions.row(row));
-      const std::vector<double> found = cell_mask_game(op, scenarios[game])->values(own);
-      values.insert(values.end(), found.begin(), found.end());
-    }
-    return values;
-  }
-  const auto size = static_cast<std::size_t>(std::max<std::int64_t>(1, op.preferred_batch(first.input.domain)));
-  FieldBatch fields = FieldBatch::zeros(first.input.domain, 0, first.input.channels);
-  for (std::size_t begin = 0; begin < all; begin += size) {
-    fields.batch = 0;
-    fields.values.clear();
-    for (std::size_t row = begin; row < std::min(all, begin + size); ++row) {
-      const Scenario& of = scenarios[row / each];
-      fields.append(of.baseline);
-      show(of.partition, coalitions.row(row), of.input, fields.field(fields.batch - 1));
-    }
-    const std::vector<double> found = op.values_at(fields, first.readout);
-    values.insert(values.end(), found.begin(), found.end());
-  }
-  return values;
 }
 
 }  // namespace opshap::games

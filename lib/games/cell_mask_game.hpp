@@ -57,6 +57,10 @@ class MaskedOperator {
   /// messages. Throws InvalidArgument when shapes or query do not fit, DataError when a field has a value that is not
   /// finite.
   MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline, Readout readout);
+  /// The f of several scenarios with the same domain, players and readout: fields of weights are then for all of them,
+  /// each as many, those of the first one first. Throws as the other constructor, and InvalidArgument for scenarios that
+  /// differ.
+  MaskedOperator(const Operator& op, std::span<const Scenario> scenarios);
 
   const Domain& domain() const { return input_.domain; }
   const FieldBatch& input() const { return input_; }
@@ -82,16 +86,23 @@ class MaskedOperator {
   /// The constant fields of weights with these values.
   static Weigh constant(std::span<const double> nodes);
 
+  /// Derivatives by the weights of players, at points of their cube [B, n]: [B, n]. Calls pass(B, weigh, use) once,
+  /// which is one of the two functions of slopes, or asks an engine.
+  using Pass = std::function<void(std::size_t count, const Weigh& weigh, const UseSlopes& use)>;
+  static std::vector<double> gradients(const Partition& partition, std::span<const double> points, const Pass& pass);
+
  private:
-  /// Writes the input under the weights in place of the weights themselves.
-  Weigh mixed(const Weigh& weigh) const;
+  /// Writes the input under the weights in place of the weights themselves, of `count` fields.
+  Weigh mixed(const Weigh& weigh, std::size_t count) const;
+  /// The number of the input to which a field of weights belongs, of `count` fields.
+  std::size_t owner(std::size_t index, std::size_t count) const;
   /// Calls work(first, fields) for batches of the size the operator likes, each field written by `fill`; `fields` is
   /// one buffer, used again for each.
   template <typename Work>
   void for_each_batch(std::size_t count, int channels, const Weigh& fill, const Work& work) const;
 
   const Operator& operator_;
-  FieldBatch input_, baseline_;
+  FieldBatch input_, baseline_;  ///< one baseline for all inputs, or one for each
   Readout readout_;
 };
 
@@ -107,16 +118,7 @@ class MaskedOperator {
 /// InvalidArgument when shapes, partition or query do not fit, DataError when a field has a value that is not finite.
 std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario);
 
-/// The engine of the cell-mask games of several scenarios with the same domain, players and readout, or nullptr where
-/// the operator has none for them together. Memory: what the engine keeps of each input. Throws as cell_mask_game(),
-/// and InvalidArgument for scenarios that differ.
-std::unique_ptr<CoalitionEngine> engine_together(const Operator& op, std::span<const Scenario> scenarios);
-
-/// v(S) of these games: of all coalitions each game has as many, those of the first one first. An operator that has
-/// engines for one input alone is asked for each game. One without any engine gets the masked fields in batches of
-/// Operator::preferred_batch, whose fields may come from several games. Throws as engine_together(), and
-/// InvalidArgument for coalitions of other players or that cannot be shared out evenly.
-std::vector<double> values_together(const Operator& op, std::span<const Scenario> scenarios,
-                                    const Coalitions& coalitions);
+/// v(S) of all coalitions by an engine, on all threads.
+std::vector<double> values_by(const CoalitionEngine& engine, const Coalitions& coalitions);
 
 }  // namespace opshap::games

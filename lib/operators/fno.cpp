@@ -264,7 +264,8 @@ class Fno final : public Network {
     const auto mean = [batch](const Tensor& x, const Tensor& t) {
       return torch::lerp(x.narrow(-2, batch, batch), x.narrow(-2, 0, batch), t);
     };
-    Tensor x = padding.pad(lift(torch::cat({shown, hidden}, 1), shape)).repeat_interleave(batch, 1);
+    Tensor x = padding.pad(lift(torch::cat({shown, hidden}, 1), shape));
+    if (shown.size(1) == 1) x = x.repeat_interleave(batch, 1);
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) {
       const Tensor shared = basis->inverse(spectral(mean(stabilised(x), probability), index, *basis));
       x = pointwise_part(torch::cat({shared, shared}, 1), x, index);

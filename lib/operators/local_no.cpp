@@ -192,7 +192,8 @@ class LocalNo final : public Network {
       const Tensor both = torch::cat({means, means}, -2);
       return torch::cat({shared, shared}, -2) + torch::matmul(own - both, local.inside[Stencil::centre]);
     };
-    Tensor x = padding.pad(lift(torch::cat({shown, hidden}, 1), domain)).repeat_interleave(batch, 1);
+    Tensor x = padding.pad(lift(torch::cat({shown, hidden}, 1), domain));
+    if (shown.size(1) == 1) x = x.repeat_interleave(batch, 1);
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) {
       const LocalNoLayer& layer = layers_[index];
       const Stencil local = stencil(layer, padding);

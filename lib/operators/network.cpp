@@ -196,7 +196,8 @@ class NetworkOperator final : public Operator {
     check(inputs);
     require_readout(*this, inputs.domain, readout);
     if (inputs.batch > 0) network_->check_gradients(inputs, readout.terms().front().query);
-    return gradient_of(inputs, [&](const torch::Tensor& fields) { return read(fields, inputs.domain, readout); });
+    return gradient_of(inputs,
+                       [&](const torch::Tensor& fields, std::int64_t) { return read(fields, inputs.domain, readout); });
   }
 
   bool has_kinks() const override { return network_->has_kinks(); }
@@ -207,16 +208,22 @@ class NetworkOperator final : public Operator {
     if (!has_mean_field()) return Operator::mean_field_at(shown, hidden, inclusion, readout);
     check(shown);
     check(hidden);
-    require(shown.batch == 1 && hidden.batch == 1 && inclusion.channels == 1, describe(), ": batch=", shown.batch,
-            " and ", hidden.batch, ", channels of the inclusion=", inclusion.channels,
-            " (mean_field mixes one input and one baseline). Give one of each, and one channel.");
+    const auto fits = [&](const FieldBatch& states) { return states.batch == 1 || states.batch == inclusion.batch; };
+    require(fits(shown) && fits(hidden) && inclusion.channels == 1, describe(), ": batch=", shown.batch, " and ",
+            hidden.batch, ", fields of inclusion=", inclusion.batch, " of ", inclusion.channels,
+            " channels (mean_field mixes an input and a baseline). Give one of each, or one for each field of one "
+            "channel.");
     require(same_points(shown.domain, hidden.domain) && same_points(shown.domain, inclusion.domain), describe(),
             ": inclusion (its points or the baseline's are not those of the input). Give fields on one domain.");
     require_readout(*this, shown.domain, readout);
-    const auto a = to_tensor(shown, 0, 1, network_->options()), b = to_tensor(hidden, 0, 1, network_->options());
-    return gradient_of(inclusion, [&](const torch::Tensor& t) {
+    const bool one_of_each = shown.batch == 1 && hidden.batch == 1;
+    return gradient_of(inclusion, [&](const torch::Tensor& t, std::int64_t first) {
+      const auto states = [&](const FieldBatch& all) {
+        if (all.batch > 1) return to_tensor(all, first, t.size(1), network_->options());
+        return to_tensor(all, 0, 1, network_->options()).expand({-1, one_of_each ? 1 : t.size(1), -1});
+      };
       const auto means = [&](std::optional<std::int64_t> point) {
-        return network_->forward_mean_field(a, b, t.squeeze(2), shown.domain, point);
+        return network_->forward_mean_field(states(shown), states(hidden), t.squeeze(2), shown.domain, point);
       };
       return readout.is_query() ? means(readout.query().point).select(1, readout.query().channel)
                                 : sum(means({}), readout);
@@ -266,7 +273,7 @@ class NetworkOperator final : public Operator {
     }
   }
 
-  /// What `outputs_of` has of these fields as tensors, [B], and its gradients by them.
+  /// What `outputs_of` has of these fields as tensors, [B], from which number on, and its gradients by them.
   template <typename Outputs>
   Gradient gradient_of(const FieldBatch& fields, const Outputs& outputs_of) const {
     Gradient result{.values = std::vector<double>(static_cast<std::size_t>(fields.batch)),
@@ -274,7 +281,7 @@ class NetworkOperator final : public Operator {
     for_chunks(fields, [&](std::int64_t first, std::int64_t count) {
       const torch::AutoGradMode with_grad(true);
       const auto tensor = to_tensor(fields, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs = outputs_of(tensor);
+      const auto outputs = outputs_of(tensor, first);
       from_tensor(torch::autograd::grad({outputs.sum()}, {tensor})[0], result.gradient, first);
       store(outputs.detach(), result.values, first);
     });

@@ -132,8 +132,8 @@ class Network {
   virtual torch::Tensor forward_at(const torch::Tensor& fields, const Domain& domain, std::int64_t point) const = 0;
   /// Whether forward_mean_field works.
   virtual bool has_mean_field() const { return false; }
-  /// Operator::mean_field_at as tensors: `shown` and `hidden` [points, 1, Cin], `inclusion` [points, B] to [B, Cout] at
-  /// the point, or to [points, B, Cout] without one.
+  /// Operator::mean_field_at as tensors: `shown` and `hidden` [points, 1, Cin] or both [points, B, Cin], `inclusion`
+  /// [points, B] to [B, Cout] at the point, or to [points, B, Cout] without one.
   virtual torch::Tensor forward_mean_field(const torch::Tensor& shown, const torch::Tensor& hidden,
                                            const torch::Tensor& inclusion, const Domain& domain,
                                            std::optional<std::int64_t> point) const;

@@ -217,8 +217,14 @@ class PhysicalOperator final : public Operator {
     Gradient found = inner_->mean_field_at(normalised(shown), normalised(hidden), inclusion, asked.inner);
     in_physical_units(found, asked);
     if (!normalisation_.of_change) return found;
-    const OwnShare own(shown, hidden, Partition::one_player_per_point(shown.domain), readout);
+    const Partition points = Partition::one_player_per_point(shown.domain);
+    const bool one_of_each = shown.batch == 1 && hidden.batch == 1;
+    const auto of = [](const FieldBatch& states, std::int64_t index) {
+      return states.one(std::min(index, states.batch - 1));
+    };
+    OwnShare own;
     for (std::int64_t index = 0; index < inclusion.batch; ++index) {
+      if (index == 0 || !one_of_each) own = OwnShare(of(shown, index), of(hidden, index), points, readout);
       double& value = found.values[static_cast<std::size_t>(index)];
       value += own.hidden;
       for (const OwnShare::Part& part : own.parts) {

@@ -10,6 +10,7 @@
 #include "core/threads.hpp"
 #include "explainers/operator_shap.hpp"
 #include "games/cell_mask_game.hpp"
+#include "games/games_together.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/network.hpp"
 
@@ -70,20 +71,29 @@ std::unique_ptr<Game> SampleGames::game(std::int64_t member) const {
   return games::cell_mask_game(backbone_, scenario(member));
 }
 
-BasedField SampleGames::based(std::int64_t member, const ExplainerBase& base) const {
+BasedField SampleGames::based(std::int64_t member, const ExplainerBase& base, const Game& game) const {
   const Scenario of = scenario(member);
-  const auto played = game(member);
   const auto at = static_cast<std::size_t>(member);
-  CountedGame counted(*played, {2});
+  CountedGame counted(game, {2});
   BasedField field = with_base(base, of, base_slopes(base, counted), grand_[at] - empty_[at]);
   if (!queries_.empty()) field.input = explainers::with_query(field.input, {queries_[at]});
   return field;
 }
 
-// Each member has little work, so a thread takes whole members. Without an engine the operator has threads of its own.
-void SampleGames::for_each(std::size_t members, const std::function<void(std::size_t b)>& play) const {
-  if (has_engine()) return parallel_for(members, play);
-  for (std::size_t b = 0; b < members; ++b) play(b);
+void SampleGames::play(const std::vector<std::int64_t>& members,
+                       const std::function<void(std::size_t b, const Game& game)>& work) const {
+  if (queries_.empty() && !(has_engine() && options_.device().is_cpu())) {
+    std::vector<Scenario> scenarios;
+    for (const std::int64_t member : members) scenarios.push_back(scenario(member));
+    return games::play_together(backbone_, scenarios, work);
+  }
+  for_each(members.size(), [&](std::size_t b) { work(b, *game(members[b])); });
+}
+
+// Each member has little work, so a thread takes whole members.
+void SampleGames::for_each(std::size_t count, const std::function<void(std::size_t i)>& work) const {
+  if (has_engine()) return parallel_for(count, work);
+  for (std::size_t i = 0; i < count; ++i) work(i);
 }
 
 double SampleGames::mean_squared_gain() const {
@@ -174,9 +184,11 @@ BasedSamples based_samples(const SampleGames& games, std::size_t members, const 
                            const torch::TensorOptions& options) {
   if (members == 0) return {};
   std::vector<BasedField> fields(members);
-  games.for_each(members, [&](std::size_t b) {
+  std::vector<std::int64_t> all(members);
+  std::iota(all.begin(), all.end(), 0);
+  games.play(all, [&](std::size_t b, const Game& game) {
     throw_if_stopped("explainer");
-    fields[b] = games.based(static_cast<std::int64_t>(b), base);
+    fields[b] = games.based(all[b], base, game);
   });
   std::vector<torch::Tensor> inputs, densities;
   std::vector<double> scales;

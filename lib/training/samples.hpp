@@ -57,13 +57,16 @@ class SampleGames {
 
   /// The scenario of a member.
   Scenario scenario(std::int64_t member) const;
-  /// A member as an explainer with this base sees it: ExplainerBase::evaluations(). An explainer of any query is told
-  /// the member's as well (explainers::with_query).
-  BasedField based(std::int64_t member, const ExplainerBase& base) const;
+  /// A member as an explainer with this base sees it, by the member's game: ExplainerBase::evaluations(). An explainer
+  /// of any query is told the member's as well (explainers::with_query).
+  BasedField based(std::int64_t member, const ExplainerBase& base, const Game& game) const;
   /// The game of a member. It refers to this object's operator.
   std::unique_ptr<Game> game(std::int64_t member) const;
-  /// Calls play(b) for each of a batch's members, on all threads where that is faster.
-  void for_each(std::size_t members, const std::function<void(std::size_t b)>& play) const;
+  /// Calls work(b, game) with the game of each of a batch's members. On the CPU, where an engine computes, all threads
+  /// take members of their own. Else the operator is asked for all of them together (games::play_together), unless each
+  /// has a query of its own.
+  void play(const std::vector<std::int64_t>& members,
+            const std::function<void(std::size_t b, const Game& game)>& work) const;
   /// The mean of (v(N) − v(∅))² over all members: by what a game counts as small.
   double mean_squared_gain() const;
   /// v(N) − v(∅) of a batch's members, [B].
@@ -75,6 +78,9 @@ class SampleGames {
  private:
   /// coalition_gains() by an engine that keeps its values on a device; not defined where there is none.
   torch::Tensor gains_there(const std::vector<std::int64_t>& members, const Coalitions& coalitions) const;
+  /// Calls work(i) for so many, on all threads where an engine computes; without one the operator has threads of its
+  /// own.
+  void for_each(std::size_t count, const std::function<void(std::size_t i)>& work) const;
   /// How many games a thread asks at once, of so many with so many coalitions each.
   std::size_t games_together(std::size_t games, std::size_t coalitions) const;
 

@@ -55,10 +55,10 @@ class ValuesTarget final : public Target {
     torch::Tensor values = torch::empty({count, games.players()}, torch::kFloat32);
     std::vector<double> weights(members.size());
     const double least = small_share * games.mean_squared_gain() / games.players();
-    games.for_each(members.size(), [&](std::size_t b) {
+    games.play(members, [&](std::size_t b, const Game& game) {
       throw_if_stopped("explainer");
       Rng stream = streams[b];
-      const Attribution found = attribute(*request.estimator, *games.game(members[b]), request.budget, stream.bits64());
+      const Attribution found = attribute(*request.estimator, game, request.budget, stream.bits64());
       double squares = 0, variance = 0;
       float* row = values.data_ptr<float>() + b * found.values.size();
       for (std::size_t i = 0; i < found.values.size(); ++i) {

@@ -38,7 +38,8 @@ class WeightedMeanOperator : public Operator {
 
   Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
     return at_means(
-        inputs, readout, [](double u, std::size_t) { return u; }, [](std::size_t) { return 1.0; });
+        inputs, readout, [](double u, std::size_t, std::int64_t) { return u; },
+        [](std::size_t, std::int64_t) { return 1.0; });
   }
 
   bool has_mean_field() const override { return true; }
@@ -46,9 +47,13 @@ class WeightedMeanOperator : public Operator {
   /// The mean is all that G sees: F(t) = m + c·m³ with m the mean of t·shown + (1 − t)·hidden.
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                          const Readout& readout) const override {
-    const auto gain = [&](std::size_t y) { return shown.values[y] - hidden.values[y]; };
+    const auto of = [](const FieldBatch& states, std::size_t y, std::int64_t b) {
+      return states.field(std::min(b, states.batch - 1))[y];
+    };
+    const auto gain = [&](std::size_t y, std::int64_t b) { return of(shown, y, b) - of(hidden, y, b); };
     return at_means(
-        inclusion, readout, [&](double t, std::size_t y) { return hidden.values[y] + t * gain(y); }, gain);
+        inclusion, readout, [&](double t, std::size_t y, std::int64_t b) { return of(hidden, y, b) + t * gain(y, b); },
+        gain);
   }
 
   /// What there is to know of cells that have these parts of the mean: Aumann–Shapley and Shapley values.
@@ -76,11 +81,11 @@ class WeightedMeanOperator : public Operator {
     for (std::int64_t b = 0; b < numbers.batch; ++b) {
       double m = 0;
       for (int y = 0; y < n; ++y)
-        m += weight(x, y, n) * given(numbers.field(b)[static_cast<std::size_t>(y)], static_cast<std::size_t>(y));
+        m += weight(x, y, n) * given(numbers.field(b)[static_cast<std::size_t>(y)], static_cast<std::size_t>(y), b);
       result.values.push_back(m + cubic_ * m * m * m);
       for (int y = 0; y < n; ++y)
         result.gradient.field(b)[static_cast<std::size_t>(y)] =
-            (1 + 3 * cubic_ * m * m) * weight(x, y, n) * slope(static_cast<std::size_t>(y));
+            (1 + 3 * cubic_ * m * m) * weight(x, y, n) * slope(static_cast<std::size_t>(y), b);
     }
     return result;
   }
