@@ -25,7 +25,7 @@ namespace opshap {
 namespace {
 
 constexpr int players = 40;
-constexpr int replicates = 24;
+constexpr int replicates = 48;
 /// Of methods that learn the slope is only bounded, which fewer replicates show; a fit takes them a hundred times as
 /// long.
 constexpr int replicates_of_learners = 4;

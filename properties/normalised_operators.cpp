@@ -19,6 +19,7 @@
 #include "core/rng.hpp"
 #include "data/safetensors.hpp"
 #include "games/cell_mask_game.hpp"
+#include "games/games_together.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/normalisation.hpp"
@@ -218,6 +219,35 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
       compare([&](const Game& of) { return of.mean_field()->gradients(on_diagonal(nodes, of.players())); },
               "mean field");
       compare([&](const Game& of) { return of.slopes()->gradients(corners(coalitions)); }, "coalitions");
+    });
+}
+
+// What a change adds of the input is another one for each.
+TEST(NormalisedOperator, HasTheGamesOfSeveralInputsThatEachHasAlone) {
+  for (const std::vector<int>& grid : uneven_grids)
+    for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
+      const auto op = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
+      std::vector<Scenario> scenarios;
+      for (int i = 0; i < 3; ++i) {
+        const FieldBatch input = physical_field(grid, normalisation, 1, rng);
+        scenarios.push_back({.input = input,
+                             .baseline = physical_field(grid, normalisation, 1, rng),
+                             .partition = Partition::one_player_per_point(input.domain),
+                             .readout = Query{.point = 2, .channel = 1}});
+      }
+      const Coalitions coalitions = random_coalitions(scenarios[0].partition.players, 5, rng);
+      const auto asked = [&](const Game& of) {
+        const std::vector<double> levels = on_diagonal(std::vector{0.0, 0.3, 1.0}, of.players());
+        return std::vector{of.values(coalitions), of.extension()->gradients(levels),
+                           of.mean_field()->gradients(levels)};
+      };
+      std::vector<std::vector<std::vector<double>>> together(scenarios.size());
+      games::play_together(*op, scenarios, [&](std::size_t b, const Game& game) { together[b] = asked(game); });
+      for (std::size_t b = 0; b < scenarios.size(); ++b) {
+        const auto alone = asked(*games::cell_mask_game(*op, scenarios[b]));
+        for (std::size_t kind = 0; kind < alone.size(); ++kind)
+          EXPECT_EQ("", mismatch(alone[kind], together[b][kind], rounding(1e4, 1e3))) << b << ' ' << kind;
+      }
     });
 }
 

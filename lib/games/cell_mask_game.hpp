@@ -58,8 +58,8 @@ class MaskedOperator {
   /// finite.
   MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline, Readout readout);
   /// The f of several scenarios with the same domain, players and readout: fields of weights are then for all of them,
-  /// each as many, those of the first one first. Throws as the other constructor, and InvalidArgument for scenarios that
-  /// differ.
+  /// each as many, those of the first one first. Throws as the other constructor, and InvalidArgument for scenarios
+  /// that differ.
   MaskedOperator(const Operator& op, std::span<const Scenario> scenarios);
 
   const Domain& domain() const { return input_.domain; }

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <regex>
 #include <stdexcept>
 
 #include "core/error.hpp"
@@ -140,15 +139,46 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
     text.replace(at, from.size(), to);
 }
 
+constexpr const char* const blanks = " \n\t";
+
+/// Takes away each piece from `begin` to the next `end`, both of them included, if `taken` says so of what is between;
+/// with `and_blanks` those behind it as well.
+template <typename Taken>
+void erase_pieces(std::string& text, std::string_view begin, std::string_view end, const Taken& taken,
+                  bool and_blanks = false) {
+  std::string kept;
+  std::size_t from = 0;
+  for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
+    const std::size_t inner = at + begin.size(), stop = text.find(end, inner);
+    if (at < from || stop == std::string::npos || !taken(std::string_view(text).substr(inner, stop - inner))) continue;
+    kept.append(text, from, at - from);
+    from = stop + end.size();
+    if (and_blanks) from = std::min(text.find_first_not_of(blanks, from), text.size());
+  }
+  text = std::move(kept.append(text, from));
+}
+
+/// Takes away blanks at the ends of lines.
+void strip_lines(std::string& text) {
+  std::size_t length = 0;
+  for (const char letter : text) {
+    if (letter == '\n')
+      while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t')) --length;
+    text[length++] = letter;
+  }
+  text.resize(length);
+}
+
 /// What is inside gnuplot's <svg>, without its own titles and with the reader's colour for black and unique ids.
 std::string body_of(std::string svg, const std::string& id) {
   const std::size_t begin = svg.find("<g id=\"gnuplot_canvas\">"), end = svg.rfind("</svg>");
   if (begin == std::string::npos || end == std::string::npos)
     throw std::logic_error("gnuplot: no SVG came back for " + id);
   svg = svg.substr(begin, end - begin);
-  svg = std::regex_replace(svg, std::regex("<title>[^<]*</title>"), "");
-  svg = std::regex_replace(svg, std::regex("<filter[^]*?</filter>"), "");
-  svg = std::regex_replace(svg, std::regex("<rect x=\"0\" y=\"0\" [^>]*/>"), "");
+  const auto no_mark = [](std::string_view inner) { return inner.find_first_of("<>") == std::string_view::npos; };
+  erase_pieces(svg, "<title>", "</title>", no_mark);
+  erase_pieces(svg, "<filter", "</filter>", [](std::string_view) { return true; });
+  erase_pieces(svg, "<rect x=\"0\" y=\"0\" ", "/>", no_mark);
   replace_all(svg, "color=\"black\"", "");
   replace_all(svg, "'black'", "'currentColor'");
   replace_all(svg, "\"black\"", "\"currentColor\"");
@@ -158,10 +188,16 @@ std::string body_of(std::string svg, const std::string& id) {
   replace_all(svg, "xlink:href", "href");
   replace_all(svg, "href='#", "href='#" + id + "-");
   replace_all(svg, "url(#", "url(#" + id + "-");
-  svg = std::regex_replace(svg, std::regex("id=(['\"])"), "id=$1" + id + "-");
+  replace_all(svg, "id='", "id='" + id + "-");
+  replace_all(svg, "id=\"", "id=\"" + id + "-");
   // Groups that gnuplot opens to set a pen it then does not use.
-  svg = std::regex_replace(svg, std::regex("<g fill=\"none\"[^>]*>\\s*</g>\\s*"), "");
-  return std::regex_replace(svg, std::regex("[ \t]+\n"), "\n");
+  const auto nothing = [](std::string_view inner) {
+    const std::size_t opened = inner.find('>');
+    return opened != std::string_view::npos && inner.find_first_not_of(blanks, opened + 1) == std::string_view::npos;
+  };
+  erase_pieces(svg, "<g fill=\"none\"", "</g>", nothing, true);
+  strip_lines(svg);
+  return svg;
 }
 
 /// Border, ticks, grid and title of a panel.
