@@ -191,7 +191,9 @@ void labels(benchmark::State& state, const std::string& device) {
 class Trained {
  public:
   Trained(std::int64_t points, const torch::TensorOptions& options)
-      : domain_(Domain::unit(shape_of(1, points))), network_(operators::make_network(config_of(1), options)) {
+      : domain_(Domain::unit(shape_of(1, points))),
+        network_(operators::make_network(config_of(1), options)),
+        recorded_(training::recorder(options.device())) {
     operators::initialise(*network_, 1);
     training::AdamW::Tensors parameters;
     for (operators::Parameter& parameter : network_->parameters())
@@ -213,14 +215,19 @@ class Trained {
   }
 
   torch::Tensor step() {
-    const torch::Tensor loss =
-        training::batch_loss_and_gradient(*network_, batch, domain_, [&](std::int64_t first, std::int64_t count) {
-          const torch::Tensor densities = network_->forward(inputs_.narrow(1, first, count), domain_);
-          return training::fastshap_errors(densities, volumes_, gains_.narrow(0, first, count),
-                                           coalitions_.narrow(0, first, count),
-                                           coalition_gains_.narrow(0, first, count), {}) /
-                 static_cast<double>(coalition_gains_.numel());
-        });
+    const torch::Tensor loss = training::batch_loss_and_gradient(
+        *network_,
+        {.size = batch,
+         .domain = domain_,
+         .tensors = {inputs_, gains_, coalitions_, coalition_gains_},
+         .part =
+             [&](const std::vector<torch::Tensor>& of, std::int64_t first, std::int64_t count) {
+               const torch::Tensor densities = network_->forward(of[0].narrow(1, first, count), domain_);
+               return training::fastshap_errors(densities, volumes_, of[1].narrow(0, first, count),
+                                                of[2].narrow(0, first, count), of[3].narrow(0, first, count), {}) /
+                      static_cast<double>(of[3].numel());
+             }},
+        recorded_);
     optimiser_->step(1e-3);
     return loss;
   }
@@ -231,6 +238,7 @@ class Trained {
   std::optional<training::AdamW> optimiser_;
   training::PlayerVolumes volumes_;
   torch::Tensor inputs_, gains_, coalitions_, coalition_gains_;
+  training::RecordedLoss recorded_;
 };
 
 void training_step(benchmark::State& state, const std::string& device) {

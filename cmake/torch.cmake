@@ -34,6 +34,9 @@ if(OPSHAP_TORCH AND EXISTS ${torch_libraries}/libtorch_cuda.so)
   target_link_options(opshap::torch INTERFACE ${cuda_folders})
   target_link_libraries(opshap::torch INTERFACE
     -Wl,--push-state,--no-as-needed ${torch_libraries}/libtorch_cuda.so ${torch_libraries}/libc10_cuda.so -Wl,--pop-state)
+  # With the headers of the CUDA runtime steps of a training are recorded as graphs. Nothing is linked to it.
+  file(GLOB cuda_includes ${OPSHAP_TORCH}/../nvidia/*/include)
+  find_path(OPSHAP_CUDA_HEADERS cuda_runtime_api.h HINTS ${cuda_includes} /usr/local/cuda/include NO_DEFAULT_PATH DOC "Headers of the CUDA runtime")
 endif()
 if(OPSHAP_TORCH)
   target_link_options(opshap::torch INTERFACE -Wl,-rpath,${torch_libraries})

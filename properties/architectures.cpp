@@ -343,13 +343,18 @@ TEST_P(EveryNetwork, TakesATrainingStepWithoutANumberOnTheHost) {
   Tensor length = torch::zeros({}, options.dtype(torch::kFloat64));
   for (const Domain& domain : GetParam().slope_domains) {
     const Tensor inputs = torch::empty({domain.points(), 3, in_channels}, options);
-    const auto part = [&](std::int64_t first, std::int64_t count) {
-      const Tensor outputs = network->forward(inputs.narrow(1, first, count), domain);
-      EXPECT_EQ(outputs.sizes(), (std::vector<std::int64_t>{domain.points(), 3, network->output_channels()}));
-      return outputs.square().mean();
-    };
-    EXPECT_TRUE(training::batch_loss(*network, 3, domain, part).is_meta());
-    EXPECT_TRUE(training::batch_loss_and_gradient(*network, 3, domain, part).is_meta());
+    const training::BatchOfTensors batch{
+        .size = 3,
+        .domain = domain,
+        .tensors = {inputs},
+        .part = [&](const std::vector<Tensor>& of, std::int64_t first, std::int64_t count) {
+          const Tensor outputs = network->forward(of[0].narrow(1, first, count), domain);
+          EXPECT_EQ(outputs.sizes(), (std::vector<std::int64_t>{domain.points(), 3, network->output_channels()}));
+          return outputs.square().mean();
+        }};
+    EXPECT_TRUE(training::batch_loss(*network, batch).is_meta());
+    training::RecordedLoss recorded({});
+    EXPECT_TRUE(training::batch_loss_and_gradient(*network, batch, recorded).is_meta());
     for (const auto& [name, parameter] : parameters) EXPECT_EQ(parameter.grad().sizes(), parameter.sizes()) << name;
     training::clip_gradients(*network, 2, length);
     optimiser.step(1e-3);

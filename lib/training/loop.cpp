@@ -141,19 +141,32 @@ torch::Tensor batch_loss(const operators::Network& network, std::int64_t batch, 
   return scalar(std::accumulate(losses.begin(), losses.end(), 0.0));
 }
 
+namespace {
+
+std::vector<torch::Tensor> values_of_parameters(const operators::Network& network) {
+  std::vector<torch::Tensor> values;
+  for (const operators::Parameter& parameter : network.parameters()) values.push_back(parameter.value);
+  return values;
+}
+
+/// Adds what a device has found to the gradients of the parameters; the loss, for which nobody has waited.
+torch::Tensor added_to_gradients(const std::vector<torch::Tensor>& parameters, const LossAndGradients& found) {
+  const torch::NoGradGuard no_grad;
+  for (std::size_t number = 0; number < parameters.size(); ++number) {
+    torch::Tensor& sum = parameters[number].mutable_grad();
+    sum = sum.defined() ? sum.add_(found.gradients[number]) : found.gradients[number].clone();
+  }
+  return found.loss.detach().to(torch::kFloat64, /*non_blocking=*/false, /*copy=*/true);
+}
+
+}  // namespace
+
 torch::Tensor batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const Domain& domain,
                                       const LossPart& part) {
-  std::vector<torch::Tensor> parameters;
-  for (const operators::Parameter& parameter : network.parameters()) parameters.push_back(parameter.value);
+  const std::vector<torch::Tensor> parameters = values_of_parameters(network);
   if (!network.options().device().is_cpu()) {
     const torch::Tensor loss = part(0, batch);
-    const std::vector<torch::Tensor> found = torch::autograd::grad({loss}, parameters);
-    const torch::NoGradGuard no_grad;
-    for (std::size_t number = 0; number < parameters.size(); ++number) {
-      torch::Tensor& sum = parameters[number].mutable_grad();
-      sum = sum.defined() ? sum.add_(found[number]) : found[number];
-    }
-    return loss.detach().to(torch::kFloat64);
+    return added_to_gradients(parameters, {loss, torch::autograd::grad({loss}, parameters)});
   }
   const std::int64_t size = chunk_size(network, batch, domain);
   const auto chunks = static_cast<std::size_t>((batch + size - 1) / size);
@@ -174,6 +187,26 @@ torch::Tensor batch_loss_and_gradient(operators::Network& network, std::int64_t 
     for (const auto& gradient : gradients) sum.add_(gradient[number]);
   });
   return scalar(std::accumulate(losses.begin(), losses.end(), 0.0));
+}
+
+torch::Tensor batch_loss(const operators::Network& network, const BatchOfTensors& batch) {
+  return batch_loss(network, batch.size, batch.domain,
+                    [&](std::int64_t first, std::int64_t count) { return batch.part(batch.tensors, first, count); });
+}
+
+torch::Tensor batch_loss_and_gradient(operators::Network& network, const BatchOfTensors& batch,
+                                      RecordedLoss& recorded) {
+  if (network.options().device().is_cpu())
+    return batch_loss_and_gradient(network, batch.size, batch.domain, [&](std::int64_t first, std::int64_t count) {
+      return batch.part(batch.tensors, first, count);
+    });
+  const std::vector<torch::Tensor> parameters = values_of_parameters(network);
+  return added_to_gradients(
+      parameters, recorded({static_cast<std::int64_t>(batch.group), static_cast<std::int64_t>(batch.whole)},
+                           batch.tensors, [&](const RecordedLoss::Tensors& tensors) {
+                             const torch::Tensor loss = batch.part(tensors, 0, batch.size);
+                             return LossAndGradients{loss.detach(), torch::autograd::grad({loss}, parameters)};
+                           }));
 }
 
 namespace fs = std::filesystem;

@@ -13,6 +13,7 @@
 #include "networks/recipe.hpp"
 #include "operators/network.hpp"
 #include "operators/torch.hpp"
+#include "training/recorded_loss.hpp"
 
 namespace opshap::training {
 
@@ -60,6 +61,21 @@ torch::Tensor batch_loss(const operators::Network& network, std::int64_t batch, 
 /// domain alone, so the bits do not depend on the number of threads.
 torch::Tensor batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const Domain& domain,
                                       const LossPart& part);
+
+/// A batch of one group of samples, by the tensors that its loss depends on.
+struct BatchOfTensors {
+  std::size_t group = 0;
+  std::size_t whole = 0;  ///< fields of the batch
+  std::int64_t size = 0;  ///< those that this rank has
+  const Domain& domain;
+  std::vector<torch::Tensor> tensors = {};
+  /// As LossPart, of these tensors or of others like them.
+  std::function<torch::Tensor(const std::vector<torch::Tensor>& tensors, std::int64_t first, std::int64_t count)> part;
+};
+
+/// The two above for such a batch. A GPU may record what it does for one batch and repeat it for others.
+torch::Tensor batch_loss(const operators::Network& network, const BatchOfTensors& batch);
+torch::Tensor batch_loss_and_gradient(operators::Network& network, const BatchOfTensors& batch, RecordedLoss& recorded);
 
 /// Cuts the gradients to `clipping` times the running mean of their length, and moves that mean on, a scalar of float64
 /// that is 0 at first. A few samples with small values would else throw the training back by epochs. On a GPU nothing
