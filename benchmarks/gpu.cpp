@@ -215,7 +215,7 @@ class Trained {
   }
 
   torch::Tensor step() {
-    const torch::Tensor loss = training::batch_loss_and_gradient(
+    const torch::Tensor loss = training::batch_loss(
         *network_,
         {.size = batch,
          .domain = domain_,
@@ -227,7 +227,7 @@ class Trained {
                                                 of[2].narrow(0, first, count), of[3].narrow(0, first, count), {}) /
                       static_cast<double>(of[3].numel());
              }},
-        recorded_);
+        &recorded_);
     optimiser_->step(1e-3);
     return loss;
   }

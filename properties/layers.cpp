@@ -19,6 +19,7 @@
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "kernels/kernels.hpp"
+#include "operators/blas.hpp"
 #include "operators/fno.hpp"
 #include "operators/fused_layers.hpp"
 #include "operators/network.hpp"
@@ -531,6 +532,14 @@ TEST(FusedTraining, GivesBitsThatDoNotDependOnTheNumberOfThreads) {
     found.push_back(trained.gradients());
   }
   for (std::size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[i % 2], found[i]) << "losses and gradients by turns";
+}
+
+TEST(FastBlas, IsKnownByItsNameAndNotByTheSpeedOfABusyMachine) {
+  EXPECT_NO_THROW(operators::require_fast({.name = "OpenBLAS 0.3.21 (OpenMP)", .gflops = 0.5, .fast = true}));
+  EXPECT_THROW(operators::require_fast({.name = "reference BLAS", .gflops = 100, .fast = false, .fix = "none"}),
+               EnvironmentError);
+  const networks::Blas blas = operators::examine_blas();
+  EXPECT_EQ(blas.name != "reference BLAS", blas.fast) << blas.gflops;
 }
 
 }  // namespace

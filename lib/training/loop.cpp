@@ -189,24 +189,18 @@ torch::Tensor batch_loss_and_gradient(operators::Network& network, std::int64_t 
   return scalar(std::accumulate(losses.begin(), losses.end(), 0.0));
 }
 
-torch::Tensor batch_loss(const operators::Network& network, const BatchOfTensors& batch) {
-  return batch_loss(network, batch.size, batch.domain,
-                    [&](std::int64_t first, std::int64_t count) { return batch.part(batch.tensors, first, count); });
-}
-
-torch::Tensor batch_loss_and_gradient(operators::Network& network, const BatchOfTensors& batch,
-                                      RecordedLoss& recorded) {
-  if (network.options().device().is_cpu())
-    return batch_loss_and_gradient(network, batch.size, batch.domain, [&](std::int64_t first, std::int64_t count) {
-      return batch.part(batch.tensors, first, count);
-    });
+torch::Tensor batch_loss(operators::Network& network, const BatchOfTensors& batch, RecordedLoss* with_gradient) {
+  const LossPart part = [&](std::int64_t first, std::int64_t count) { return batch.part(batch.tensors, first, count); };
+  if (with_gradient == nullptr) return batch_loss(network, batch.size, batch.domain, part);
+  if (network.options().device().is_cpu()) return batch_loss_and_gradient(network, batch.size, batch.domain, part);
   const std::vector<torch::Tensor> parameters = values_of_parameters(network);
-  return added_to_gradients(
-      parameters, recorded({static_cast<std::int64_t>(batch.group), static_cast<std::int64_t>(batch.whole)},
-                           batch.tensors, [&](const RecordedLoss::Tensors& tensors) {
-                             const torch::Tensor loss = batch.part(tensors, 0, batch.size);
-                             return LossAndGradients{loss.detach(), torch::autograd::grad({loss}, parameters)};
-                           }));
+  const std::vector<std::int64_t> number = {static_cast<std::int64_t>(batch.group),
+                                            static_cast<std::int64_t>(batch.whole)};
+  return added_to_gradients(parameters,
+                            (*with_gradient)(number, batch.tensors, [&](const RecordedLoss::Tensors& tensors) {
+                              const torch::Tensor loss = batch.part(tensors, 0, batch.size);
+                              return LossAndGradients{loss.detach(), torch::autograd::grad({loss}, parameters)};
+                            }));
 }
 
 namespace fs = std::filesystem;

@@ -73,9 +73,9 @@ struct BatchOfTensors {
   std::function<torch::Tensor(const std::vector<torch::Tensor>& tensors, std::int64_t first, std::int64_t count)> part;
 };
 
-/// The two above for such a batch. A GPU may record what it does for one batch and repeat it for others.
-torch::Tensor batch_loss(const operators::Network& network, const BatchOfTensors& batch);
-torch::Tensor batch_loss_and_gradient(operators::Network& network, const BatchOfTensors& batch, RecordedLoss& recorded);
+/// The loss of such a batch, and its gradient where `with_gradient` is given: a GPU may record what it does for one
+/// batch and repeat it for others.
+torch::Tensor batch_loss(operators::Network& network, const BatchOfTensors& batch, RecordedLoss* with_gradient);
 
 /// Cuts the gradients to `clipping` times the running mean of their length, and moves that mean on, a scalar of float64
 /// that is 0 at first. A few samples with small values would else throw the training back by epochs. On a GPU nothing

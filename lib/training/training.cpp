@@ -298,9 +298,9 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   if (learned) network->set_normalisation(learned->normalisation);
   learned.reset();  // a second copy of the data
   const Ranks& ranks = Ranks::all();
-  // A batch's loss is its mean squared error. What this rank's share of its fields have of it is asked for; parts of
-  // that, for chunks of these fields, are given to `evaluate`.
-  const auto loss_of = [&](const auto& evaluate, const Served& from, const Batch& batch) {
+  // A batch's loss is its mean squared error. What this rank's share of its fields have of it is asked for, with its
+  // gradient or without.
+  const auto loss_of = [&](RecordedLoss* with_gradient, const Served& from, const Batch& batch) {
     const Batch some = ranks.share(batch);
     if (some.members.empty()) return no_loss(options);
     const ResolutionGroup& group = from.groups[some.group];
@@ -308,21 +308,14 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
     const torch::Tensor inputs = select(from.inputs, some), targets = select(from.targets, some);
     const double numbers =
         static_cast<double>(targets.numel() / targets.size(1)) * static_cast<double>(batch.members.size());
-    return evaluate({.group = some.group,
-                     .whole = batch.members.size(),
-                     .size = inputs.size(1),
-                     .domain = domain,
-                     .tensors = {inputs, targets},
-                     .part = [&](const std::vector<torch::Tensor>& of, std::int64_t first, std::int64_t count) {
-                       const torch::Tensor outputs = network->forward(of[0].narrow(1, first, count), domain);
-                       return torch::mse_loss(outputs, of[1].narrow(1, first, count), torch::Reduction::Sum) / numbers;
-                     }});
+    const auto part = [&](const std::vector<torch::Tensor>& of, std::int64_t first, std::int64_t count) {
+      const torch::Tensor outputs = network->forward(of[0].narrow(1, first, count), domain);
+      return torch::mse_loss(outputs, of[1].narrow(1, first, count), torch::Reduction::Sum) / numbers;
+    };
+    return batch_loss(*network, {some.group, batch.members.size(), inputs.size(1), domain, {inputs, targets}, part},
+                      with_gradient);
   };
   RecordedLoss recorded(recorder(options.device()));
-  const auto with_gradient = [&](const BatchOfTensors& batch) {
-    return batch_loss_and_gradient(*network, batch, recorded);
-  };
-  const auto without = [&](const BatchOfTensors& batch) { return batch_loss(*network, batch); };
 
   TrainingLoop loop{.name = "backbone",
                     .epochs = recipe.epochs,
@@ -332,14 +325,14 @@ networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe,
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
     const std::vector<Batch> batches = epoch_batches(train.groups, recipe.batch, seed, epoch);
     return mean_loss(batches, ranks, [&](std::size_t i) {
-      const torch::Tensor loss = loss_of(with_gradient, train, batches[i]);
+      const torch::Tensor loss = loss_of(&recorded, train, batches[i]);
       step();
       return loss;
     });
   };
   loop.validate = [&] {
     return mean_loss(validation_batches, ranks,
-                     [&](std::size_t i) { return loss_of(without, validation, validation_batches[i]); });
+                     [&](std::size_t i) { return loss_of(nullptr, validation, validation_batches[i]); });
   };
   return run_training(loop, *network, TrainingFolder(folder, identity));
 }
@@ -540,37 +533,28 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
                     .evaluations_once = train.evaluations() + validation.evaluations() + once,
                     .seconds_once = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
                     .snapshots = snapshots};
-  // What this rank's share of a batch has of its loss. Parts of that, for chunks of its fields, are given to
-  // `evaluate`.
-  const auto loss_of = [&](const auto& evaluate, const Material& from, const Batch& batch,
+  // What this rank's share of a batch has of its loss, with its gradient or without.
+  const auto loss_of = [&](RecordedLoss* with_gradient, const Material& from, const Batch& batch,
                            const Target::Labels& labels) {
     const Batch some = ranks.share(batch);
     if (some.members.empty()) return no_loss(options);
     const SampleGames& games = from.games[some.group];
-    const std::size_t of_base = recipe.base.any() ? 2 : 0;
     std::vector<torch::Tensor> tensors = {select(from.inputs, some), games.gains(some.members)};
     if (recipe.base.any()) tensors.insert(tensors.end(), {select(from.bases, some), select(from.scales, some)});
+    const auto before_labels = static_cast<std::ptrdiff_t>(tensors.size());
     tensors.insert(tensors.end(), labels.begin(), labels.end());
-    return evaluate({.group = some.group,
-                     .whole = batch.members.size(),
-                     .size = tensors[0].size(1),
-                     .domain = games.domain(),
-                     .tensors = tensors,
-                     .part = [&](const std::vector<torch::Tensor>& of, std::int64_t first, std::int64_t count) {
-                       torch::Tensor densities = network->forward(of[0].narrow(1, first, count), games.domain());
-                       if (recipe.base.any())
-                         densities =
-                             torch::addcmul(of[2].narrow(1, first, count), densities, of[3].narrow(1, first, count));
-                       const Target::Labels own(of.begin() + 2 + static_cast<std::ptrdiff_t>(of_base), of.end());
-                       return target->loss(densities, games.volumes(), of[1].narrow(0, first, count),
-                                           rows(own, first, count), static_cast<std::int64_t>(batch.members.size()));
-                     }});
+    const auto part = [&](const std::vector<torch::Tensor>& of, std::int64_t first, std::int64_t count) {
+      torch::Tensor densities = network->forward(of[0].narrow(1, first, count), games.domain());
+      if (recipe.base.any())
+        densities = torch::addcmul(of[2].narrow(1, first, count), densities, of[3].narrow(1, first, count));
+      return target->loss(densities, games.volumes(), of[1].narrow(0, first, count),
+                          rows({of.begin() + before_labels, of.end()}, first, count),
+                          static_cast<std::int64_t>(batch.members.size()));
+    };
+    const std::int64_t size = tensors.front().size(1);
+    return batch_loss(*network, {some.group, batch.members.size(), size, games.domain(), tensors, part}, with_gradient);
   };
   RecordedLoss recorded(recorder(options.device()));
-  const auto with_gradient = [&](const BatchOfTensors& batch) {
-    return batch_loss_and_gradient(*network, batch, recorded);
-  };
-  const auto without = [&](const BatchOfTensors& batch) { return batch_loss(*network, batch); };
   // Without an engine coalitions are LibTorch's, whose threads the explainer has already.
   const auto ahead =
       std::ranges::any_of(train.games, &SampleGames::has_engine) ? std::launch::async : std::launch::deferred;
@@ -586,14 +570,14 @@ networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked
     return mean_loss(batches, ranks, [&](std::size_t i) {
       const Target::Labels labels = next.get();
       if (i + 1 < batches.size()) next = std::async(ahead, play, std::cref(batches[i + 1]));
-      const torch::Tensor loss = loss_of(with_gradient, train, batches[i], labels);
+      const torch::Tensor loss = loss_of(&recorded, train, batches[i], labels);
       step();
       return loss;
     });
   };
   loop.validate = [&] {
     return mean_loss(validation_batches, ranks, [&](std::size_t i) {
-      return loss_of(without, validation, validation_batches[i], fixed_labels[i]);
+      return loss_of(nullptr, validation, validation_batches[i], fixed_labels[i]);
     });
   };
   summary = run_training(loop, *network, place);
