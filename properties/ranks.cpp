@@ -131,7 +131,7 @@ TEST_F(TrainingOfRanks, OfAnExplainerHasTheLossesOfOne) {
 }
 
 TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
-  const std::string what = "backbone --config " + file("longer.toml", "[backbone]\nepochs = 40\npatience = 40\n");
+  const std::string what = "backbone --config " + file("longer.toml", "[backbone]\nepochs = 12\npatience = 12\n");
   ASSERT_EQ(0, train(what, "whole", 2).code);
   const std::string rank = program(training(what, "killed"));
   // The second rank is killed as soon as the first has written an epoch.

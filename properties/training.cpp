@@ -425,15 +425,15 @@ struct ExplainerCase {
 };
 
 std::vector<ExplainerCase> explainer_cases() {
-  networks::ExplainerRecipe paper = small_explainer(24);
+  networks::ExplainerRecipe paper = small_explainer(20);
   paper.learning_rate = 1e-2;
   std::vector<ExplainerCase> all = {{"paper", paper, {}}};
-  networks::ExplainerRecipe any = other_explainer(20);
+  networks::ExplainerRecipe any = other_explainer(15);
   any.target = "mean_field";
   any.any_query = true;
   all.push_back({"any_query", any, {0, 3, 15, 7, 9, 11, 14, 1}});
   // A multiwavelet network by itself, and inside the network of a density that says where the query is.
-  for (const auto& [coordinates, epochs, rate] : {std::tuple("grid", 20, 5e-3), std::tuple("query", 30, 1e-2)}) {
+  for (const auto& [coordinates, epochs, rate] : {std::tuple("grid", 17, 5e-3), std::tuple("query", 24, 1e-2)}) {
     networks::ExplainerRecipe recipe = small_explainer(epochs);
     recipe.learning_rate = rate;
     recipe.model = small_mwt;
@@ -495,7 +495,7 @@ TEST_F(Training, OfABackboneLowersItsLoss) {
 }
 
 TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
-  networks::ExplainerRecipe recipe = small_explainer(25);
+  networks::ExplainerRecipe recipe = small_explainer(18);
   recipe.model = small_gino();
   recipe.resolutions = {cloud_points};
   recipe.scenario = {.players = ScenarioRule::Players::blocks, .blocks = 16};
