@@ -197,6 +197,10 @@ TEST_F(ExplainerCommands, AStudyComparesRecipesAndGoesOnWhereItWas) {
       "study amortisation --run " + run_.string() + " --config " + settings + " --recipes valus --out " + path("other"),
       2, "values");
   expect_refusal("study amortisation --run " + run_.string() + " --config " + settings + " --inputs 9", 2, "--out");
+  const std::string other = "study methods --out " + path("other") + " --run ";
+  file("all/one/config.resolved.toml", "");
+  expect_refusal(other + path("all"), 3, "holds runs and is none). Give one of " + path("all/one"));
+  expect_refusal(other + path("all/one/none"), 3, "has no config.resolved.toml");
 }
 
 // The run has 16 and 32 points. The study's shares are those of its own resolutions.

@@ -1,7 +1,12 @@
 // `opshap study`: studies of a finished run.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/doctor.hpp"
@@ -65,8 +70,24 @@ data::Dataset read_data_for(const Profile& profile, const fs::path& file) {
              : data::served_at(std::move(data), profile.resolutions);
 }
 
+Profile profile_of_run(const fs::path& run, const fs::path& overrides) {
+  const fs::path settings = run / "config.resolved.toml";
+  if (!is_there(settings)) {
+    std::vector<std::string> inside;
+    std::error_code unreadable;
+    for (const fs::directory_entry& entry : fs::directory_iterator(run, unreadable))
+      if (is_there(entry.path() / settings.filename())) inside.push_back(entry.path().string());
+    std::sort(inside.begin(), inside.end());
+    require<DataError>(inside.empty(), "study: run=", run.string(), " (holds runs and is none). Give one of ",
+                       joined(inside), ".");
+    throw DataError(
+        message("study: run=", run.string(), " (has no config.resolved.toml). Give a run of opshap reproduce."));
+  }
+  return load_profile(settings.string(), overrides);
+}
+
 StudiedRun read_studied_run(const fs::path& run, const fs::path& overrides, const Globals& globals) {
-  StudiedRun studied{.profile = load_profile((run / "config.resolved.toml").string(), overrides)};
+  StudiedRun studied{.profile = profile_of_run(run, overrides)};
   const fs::path weights = run / "backbone" / "model.safetensors";
   studied.data = read_data_for(studied.profile, data_file_of(run, studied.profile));
   studied.op = networks::library().load_operator(weights, "cpu", networks::Precision::float32, globals.engine);

@@ -71,8 +71,8 @@ void run(const ReferencesOptions& options, const Globals& globals) {
   networks::library().require_device(globals.device);
   networks::library().require_fast_blas();
   const runs::Part part = runs::Part::parse("study", options.shard);
+  const Profile profile = profile_of_run(options.run, {});
   const runs::Run studied = runs::read_run(options.run);
-  const Profile profile = load_profile((options.run / "config.resolved.toml").string(), {});
   const fs::path weights =
       options.operator_file.empty() ? options.run / "backbone" / "model.safetensors" : options.operator_file;
   const auto backbone =
