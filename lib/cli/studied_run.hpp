@@ -56,8 +56,8 @@ std::filesystem::path data_file_of(const std::filesystem::path& run, const Profi
 /// A file as the data set of a run with this profile. Throws InvalidArgument where the profile names another one.
 data::Dataset read_data_for(const Profile& profile, const std::filesystem::path& file);
 
-/// The profile that a run had, with settings laid over it. Throws as load_profile(), and DataError for a folder that is no
-/// run; those in it are named, since a run of several problems has one for each.
+/// The profile that a run had, with settings laid over it. Throws as load_profile(), and DataError for a folder that is
+/// no run; those in it are named, since a run of several problems has one for each.
 Profile profile_of_run(const std::filesystem::path& run, const std::filesystem::path& overrides);
 
 /// Throws as profile_of_run(), read_data_for() and networks::library().load_operator().
