@@ -1,13 +1,12 @@
 # Two shared libraries, made of folders, with the dependencies of each folder checked against what its files really include: libopshap.so of all that
 # needs no LibTorch, and libopshap-networks.so of the rest.
 #
-#   opshap_library(<folder> [USES <folder>...] [PACKAGES <target>...] [PUBLIC_PACKAGES <target>...] [TORCH] [WORDS] [ALONE])
+#   opshap_library(<folder> [USES <folder>...] [PACKAGES <target>...] [PUBLIC_PACKAGES <target>...] [TORCH] [WORDS])
 #
 # compiles lib/<folder>/*.cpp as part of one of them (TORCH: of the second) and makes opshap::<folder>, which who links has the folder's headers and that
 # library. At configure time every `#include "x/y.hpp"` must name the folder itself, one of USES, or what those use; LibTorch's headers need TORCH. Anything
 # else stops the configuration with file, line and the allowed folders, so the dependency diagram in lib/CMakeLists.txt cannot drift from the code.
 # WORDS: the folder reads and writes but computes little, so it is compiled in half the time with -Og (opshap_compile_for_words).
-# ALONE: its files say the same words for different things (draw, solve, invariants of each problem) and are compiled one by one.
 
 function(opshap_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -fno-math-errno)
@@ -96,7 +95,7 @@ if(OPSHAP_NETWORKS)
 endif()
 
 function(opshap_library folder)
-  cmake_parse_arguments(arg "TORCH;WORDS;ALONE" "" "USES;PACKAGES;PUBLIC_PACKAGES" ${ARGN})
+  cmake_parse_arguments(arg "TORCH;WORDS" "" "USES;PACKAGES;PUBLIC_PACKAGES" ${ARGN})
   set(allowed ${folder} ${arg_USES})
   foreach(used IN LISTS arg_USES)
     get_property(further GLOBAL PROPERTY opshap_allowed_${used})
@@ -126,9 +125,7 @@ function(opshap_library folder)
   add_library(opshap_${folder}_objects OBJECT ${sources})
   set_target_properties(opshap_${folder}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(opshap_${folder}_objects PRIVATE opshap_${folder}_headers ${arg_PACKAGES})
-  if(NOT arg_ALONE)
-    opshap_unite(opshap_${folder}_objects)
-  endif()
+  opshap_unite(opshap_${folder}_objects)
   set(registry ${sources})
   list(FILTER registry INCLUDE REGEX "/registry\\.cpp$")
   set_source_files_properties(${registry} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

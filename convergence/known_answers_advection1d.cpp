@@ -13,7 +13,7 @@ double waves(double x) {
   return std::sin(turn * x + 0.3) + 0.4 * std::cos(turn * 8 * x) - 0.2 * std::sin(turn * 20 * x);
 }
 
-KnownAnswers answers() {
+KnownAnswers of_advection1d() {
   const pde::Problem& problem = pde::find("advection1d");
   const FieldBatch initial = field_of(problem.input(), {1024}, [](double x, double, int) { return waves(x); });
   const auto at = [&](double time) { return problem.evolution()->solve(initial, time).output.values; };
@@ -30,7 +30,7 @@ KnownAnswers answers() {
            apart(odd_shifted, problem.with({{"beta", -1.5}})->evolution()->solve(odd, 0.3).output.values), 1e-12}};
 }
 
-const AnswersOf advection1d("advection1d", answers);
+const AnswersOf advection1d("advection1d", of_advection1d);
 
 }  // namespace
 }  // namespace opshap

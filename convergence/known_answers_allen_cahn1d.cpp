@@ -9,7 +9,7 @@
 namespace opshap {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// A kink and its mirror image, half a period apart, of the width at which they stand still.
 double standing_kinks(double x, double eps) {
@@ -29,7 +29,7 @@ std::vector<double> by_rk45(const FieldBatch& initial, double eps, double time) 
   return u;
 }
 
-KnownAnswers answers() {
+KnownAnswers of_allen_cahn1d() {
   const pde::Problem& problem = pde::find("allen_cahn1d");
   const auto solved = [&](const FieldBatch& from, double time) {
     return problem.evolution()->solve(from, time).output.values;
@@ -62,7 +62,7 @@ KnownAnswers answers() {
            1e-8}};
 }
 
-const AnswersOf allen_cahn1d("allen_cahn1d", answers);
+const AnswersOf allen_cahn1d("allen_cahn1d", of_allen_cahn1d);
 
 }  // namespace
 }  // namespace opshap

@@ -7,9 +7,9 @@
 namespace opshap {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
-KnownAnswers answers() {
+KnownAnswers of_burgers1d() {
   const pde::Problem& problem = pde::find("burgers1d");
   const FieldBatch sine = field_of(problem.input(), {1024}, [](double x, double, int) { return std::sin(2 * pi * x); });
   const std::vector<double> at_half = problem.evolution()->solve(sine, 0.5).output.values;
@@ -35,7 +35,7 @@ KnownAnswers answers() {
       {"RK45", "against ETDRK4 on 256 points", apart(still, adaptive), 1e-6}};
 }
 
-const AnswersOf burgers1d("burgers1d", answers);
+const AnswersOf burgers1d("burgers1d", of_burgers1d);
 
 }  // namespace
 }  // namespace opshap

@@ -27,7 +27,7 @@ std::vector<double> two_cells(double a, double b) {
   return {source * (right + between) / determinant, source * (left + between) / determinant};
 }
 
-KnownAnswers answers() {
+KnownAnswers of_darcy2d() {
   const pde::Problem& problem = pde::find("darcy2d");
   const auto error = [&](int cells) {
     const FieldBatch one = field_of(problem.input(), {cells, cells}, [](double, double, int) { return 1.0; });
@@ -59,7 +59,7 @@ KnownAnswers answers() {
           {"5 points, LDLT", "x and y exchanged", apart(there, back), 1e-11}};
 }
 
-const AnswersOf darcy2d("darcy2d", answers);
+const AnswersOf darcy2d("darcy2d", of_darcy2d);
 
 }  // namespace
 }  // namespace opshap

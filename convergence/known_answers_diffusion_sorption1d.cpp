@@ -6,7 +6,7 @@
 namespace opshap {
 namespace {
 
-KnownAnswers answers() {
+KnownAnswers of_diffusion_sorption1d() {
   const pde::Problem& problem = pde::find("diffusion_sorption1d");
   const FieldBatch initial =
       field_of(problem.input(), {1024}, [](double x, double, int) { return std::exp(-x / 0.05); });
@@ -27,7 +27,7 @@ KnownAnswers answers() {
           {"CVODE BDF", "linear sorption: 1 - sin(pi x/2) at t = 250", apart(wave(0.8 * decay).values, faded), 1e-6}};
 }
 
-const AnswersOf diffusion_sorption1d("diffusion_sorption1d", answers);
+const AnswersOf diffusion_sorption1d("diffusion_sorption1d", of_diffusion_sorption1d);
 
 }  // namespace
 }  // namespace opshap

@@ -23,7 +23,7 @@ std::vector<double> moved(const std::vector<double>& values, std::size_t side, s
   return result;
 }
 
-KnownAnswers answers() {
+KnownAnswers of_gray_scott2d() {
   constexpr int side = 64;
   const auto problem = pde::find("gray_scott2d").with({{"points", static_cast<double>(side)}});
   const auto solved = [&](const FieldBatch& from, double time) {
@@ -51,7 +51,7 @@ KnownAnswers answers() {
            apart(moved(solved(drawn, 200), side, 5, 17, true), solved(elsewhere, 200)), 1e-9}};
 }
 
-const AnswersOf gray_scott2d("gray_scott2d", answers);
+const AnswersOf gray_scott2d("gray_scott2d", of_gray_scott2d);
 
 }  // namespace
 }  // namespace opshap

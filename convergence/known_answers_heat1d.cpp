@@ -12,7 +12,7 @@ double gaussian(double x, double height, double variance) {
   return height * sum;
 }
 
-KnownAnswers answers() {
+KnownAnswers of_heat1d() {
   const pde::Problem& problem = pde::find("heat1d");
   const double variance = 0.05 * 0.05, time = 0.5, later = variance + 2 * 0.01 * time;
   const FieldBatch initial =
@@ -29,7 +29,7 @@ KnownAnswers answers() {
            apart(solved(rough, 0.5).values, solved(solved(rough, 0.3), 0.2).values), 1e-13}};
 }
 
-const AnswersOf heat1d("heat1d", answers);
+const AnswersOf heat1d("heat1d", of_heat1d);
 
 }  // namespace
 }  // namespace opshap

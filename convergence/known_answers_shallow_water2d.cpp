@@ -35,7 +35,7 @@ double dam_break(double distance_over_time, double deep, double shallow) {
   return c * c / g;
 }
 
-KnownAnswers answers() {
+KnownAnswers of_shallow_water2d() {
   const pde::Problem& problem = pde::find("shallow_water2d");
   const auto solved = [&](const FieldBatch& from, double time) {
     return problem.evolution()->solve(from, time).output.values;
@@ -74,7 +74,7 @@ KnownAnswers answers() {
            0.44}};
 }
 
-const AnswersOf shallow_water2d("shallow_water2d", answers);
+const AnswersOf shallow_water2d("shallow_water2d", of_shallow_water2d);
 
 }  // namespace
 }  // namespace opshap

@@ -1,11 +1,10 @@
 // `opshap`: every subcommand. LibTorch is loaded by those that need a network, when they need it.
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 
-#include "cli/commands.hpp"
+#include "cli/program.hpp"
 #include "core/error.hpp"
 #include "core/process.hpp"
 #include "networks/build.hpp"
@@ -26,20 +25,10 @@ namespace {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  using namespace opshap::cli;
   opshap::start_process();
-  Globals globals;
-  CLI::App app(
-      "Shapley attributions for neural operators: verify the theory, reproduce the paper, compare estimators, explain "
-      "your own operator",
-      "opshap");
-  app.set_version_flag("--version", opshap::message(OPSHAP_VERSION, " (commit ", opshap::networks::commit,
-                                                    opshap::networks::dirty ? ", with uncommitted changes)" : ")"));
-  add_globals(app, globals);
-#define COMMAND(name) add_##name(app, globals);
-#include "cli/commands.def"
-#undef COMMAND
-  leave(run(app, globals, argc, argv));
+  leave(opshap::cli::program(argc, argv,
+                             opshap::message(OPSHAP_VERSION, " (commit ", opshap::networks::commit,
+                                             opshap::networks::dirty ? ", with uncommitted changes)" : ")")));
 } catch (const std::bad_alloc&) {
   std::fputs("opshap: memory (the system has no more). Raise `ulimit -v`, or close other programs.\n", stderr);
   return 4;

@@ -19,7 +19,7 @@ namespace opshap::pde {
 namespace {
 
 constexpr double most_angle = 90, most_frames = 1e4, least_mach = 0.01;
-constexpr std::int64_t most_steps = 500'000, most_steady_steps = 30'000;
+constexpr std::int64_t most_unsteady_steps = 500'000, most_steady_steps = 30'000;
 
 /// The upper side of the airfoil NACA 0012 with a closed trailing edge at x in [0, 1] (Jacobs, Ward and Pinkerton, NACA
 /// Report 460, 1933, whose last coefficient .1015 leaves the trailing edge open).
@@ -244,8 +244,8 @@ Trajectory Airfoil::run(const std::vector<Parameter>& numbers, std::span<const d
     while (now < time) {
       const double step = flow.advance(time - now);
       const bool last = step >= time - now;
-      require(last || (times.back() - now) / step <= most_steps, "airfoil: t=", now, ", dt=", step, " (more than ",
-              most_steps, " steps to the end). Give an earlier time or a coarser mesh.");
+      require(last || (times.back() - now) / step <= most_unsteady_steps, "airfoil: t=", now, ", dt=", step,
+              " (more than ", most_unsteady_steps, " steps to the end). Give an earlier time or a coarser mesh.");
       if (trajectory.steps++ == 0) trajectory.step = step;
       now = last ? time : now + step;
     }

@@ -12,7 +12,7 @@ namespace opshap::pde {
 
 namespace {
 
-constexpr double most_steps = 1e8;
+constexpr double most_allen_cahn_steps = 1e8;
 /// Of the kinks of an initial field. The paper's number.
 constexpr double width = 0.05;
 /// No two of the three drawn kinks are closer. The paper does not say it; the choice is ours.
@@ -108,8 +108,8 @@ Solution AllenCahn1d::solve(const FieldBatch& initial, double time) const {
   // The cube of a large field is a fast decay.
   const double bound = std::max(1.0, largest(initial.values));
   const double wanted = std::max(1.0, time / step() * bound * bound * (1 - 1e-12));
-  require(wanted <= most_steps, "allen_cahn1d: time=", time, ", dt=", step(), ", max|u|=", bound, " (needs ", wanted,
-          " steps). Give a shorter time, a smaller field or a larger dt.");
+  require(wanted <= most_allen_cahn_steps, "allen_cahn1d: time=", time, ", dt=", step(), ", max|u|=", bound, " (needs ",
+          wanted, " steps). Give a shorter time, a smaller field or a larger dt.");
 
   Solution solution{initial, 0, {0, 0, 0}};
   if (time == 0) return solution;

@@ -17,7 +17,7 @@ using Modes = Etdrk4::Modes;
 /// Beyond this share of the energy in the highest modes the grid cannot hold the solution: its error is of the order of
 /// a percent.
 constexpr double hopeless_tail = 1e-4;
-constexpr double most_steps = 1e8;
+constexpr double most_burgers_steps = 1e8;
 constexpr double most_rounds = 1e6;
 constexpr double rk45_relative = 1e-6, rk45_absolute = 1e-9;
 
@@ -162,9 +162,9 @@ struct Centred {
 };
 
 /// What the laws of the equation say about the steps so far. Energies are relative to the start's.
-class Watch {
+class BurgersWatch {
  public:
-  Watch(const Centred& initial, const Domain& domain, const Stepper& stepper)
+  BurgersWatch(const Centred& initial, const Domain& domain, const Stepper& stepper)
       : initial_(initial),
         missed_(missed_extreme(domain, initial.fluctuation)),
         scale_(1 / std::max(initial.amplitude, 1e-300)),
@@ -248,7 +248,7 @@ Solution Burgers1d::solve(const FieldBatch& initial, double time) const {
           " (the field would go round more than ", most_rounds,
           " times, and rounding would blur it). Give a shorter time.");
   const double wanted = std::max(1.0, time / step() * std::max(1.0, start.amplitude) * (1 - 1e-12));
-  require(wanted <= most_steps && std::isfinite(start.amplitude), "burgers1d: time=", time, ", dt=", step(),
+  require(wanted <= most_burgers_steps && std::isfinite(start.amplitude), "burgers1d: time=", time, ", dt=", step(),
           ", max|u - mean|=", start.amplitude, " (needs ", wanted,
           " steps). Give a shorter time, a smaller field or a larger dt.");
 
@@ -257,7 +257,7 @@ Solution Burgers1d::solve(const FieldBatch& initial, double time) const {
   solution.steps = static_cast<std::int64_t>(std::ceil(wanted));
   Stepper stepper(points, domain.axes()[0].extent, viscosity(), time / static_cast<double>(solution.steps));
   stepper.start(start.fluctuation);
-  Watch watch(start, domain, stepper);
+  BurgersWatch watch(start, domain, stepper);
   const auto steps = adaptive() ? 1 : solution.steps;
   for (std::int64_t i = 0; i <= steps; ++i) {
     if (i > 0 && adaptive()) {

@@ -33,7 +33,7 @@ constexpr double damped = 16;
 /// No flow here is faster than this times the peak of the inflow; steps that were too large are.
 constexpr double too_fast = 5;
 constexpr std::int64_t steps_between_looks = 16;
-constexpr double least_peak = 1e-6, most_steps = 1e7, most_nodes = 1e5;
+constexpr double least_peak = 1e-6, most_cylinder_steps = 1e7, most_nodes = 1e5;
 
 /// A disc in a channel.
 struct DiscInChannel {
@@ -211,7 +211,7 @@ Trajectory CylinderFlow::run(const std::vector<Parameter>& numbers, std::span<co
     require(std::isfinite(times[k]) && times[k] >= 0 && (k == 0 || times[k] > times[k - 1]), name(),
             ": time=", times[k], " (not from 0 on, or not after the one before). Give ascending times.");
   const double longest_step = channel.longest_step(peak, viscosity, number("courant"));
-  require(times.back() / longest_step <= most_steps, name(), ": time=", times.back(), " (takes ",
+  require(times.back() / longest_step <= most_cylinder_steps, name(), ": time=", times.back(), " (takes ",
           times.back() / longest_step, " steps). Give an earlier one, or a larger edge.");
 
   const EdgeLength edge_lengths = [&](double x, double y) { return channel.edge_length(x, y); };

@@ -10,7 +10,7 @@ namespace opshap::pde {
 
 namespace {
 
-constexpr int most_points = 1'000'000;
+constexpr int most_sorption_points = 1'000'000;
 
 /// Freundlich's law: of a solute of concentration u, capacity·u^exponent is held by the ground.
 struct Freundlich {
@@ -29,7 +29,7 @@ class DiffusionSorption1d final : public MadeOfParameters<DiffusionSorption1d, E
   explicit DiffusionSorption1d(std::vector<Parameter> parameters) : MadeOfParameters(std::move(parameters)) {
     require_positive({"D", "k_f", "n_f", "rho_s", "phi", "rtol", "atol"});
     require_not_negative({"c_left"});
-    grid_points(most_points);
+    grid_points(most_sorption_points);
   }
 
   std::string_view name() const override { return "diffusion_sorption1d"; }
@@ -41,7 +41,9 @@ class DiffusionSorption1d final : public MadeOfParameters<DiffusionSorption1d, E
   }
   ParameterValues quick() const override { return {{"points", 128.0}}; }
 
-  Space input() const override { return {{{"u", "1"}}, Domain::grid({Axis::nodes(grid_points(most_points))})}; }
+  Space input() const override {
+    return {{{"u", "1"}}, Domain::grid({Axis::nodes(grid_points(most_sorption_points))})};
+  }
   std::vector<Invariant> invariants() const override {
     return {{"content_imbalance", 1e-4, "Use smaller tolerances."},
             {"range_left", 1e-6, "Use smaller tolerances."},

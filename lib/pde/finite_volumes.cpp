@@ -11,7 +11,7 @@ namespace opshap::pde {
 
 namespace {
 
-using Pair = std::pair<std::int64_t, std::int64_t>;
+using NodePair = std::pair<std::int64_t, std::int64_t>;
 
 /// Of the steps that are certainly stable, 3 in units of 2 V / Σ |λ| for a scheme of first order.
 constexpr double courant = 2.4;
@@ -55,7 +55,7 @@ std::vector<Side> sides_of(const Mesh& mesh) {
                        mesh.coordinate(b, 1) - mesh.coordinate(a, 1), mesh.coordinate(a, 0) - mesh.coordinate(b, 0)});
     }
   }
-  std::ranges::stable_sort(sides, {}, [](const Side& side) { return Pair(side.low, side.high); });
+  std::ranges::stable_sort(sides, {}, [](const Side& side) { return NodePair(side.low, side.high); });
   return sides;
 }
 

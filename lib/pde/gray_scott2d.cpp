@@ -12,7 +12,7 @@ namespace opshap::pde {
 
 namespace {
 
-constexpr double most_steps = 1e8;
+constexpr double most_gray_scott_steps = 1e8;
 constexpr double side = 2.5;
 constexpr int most_discs = 10;
 constexpr double edge = 0.03;
@@ -100,9 +100,9 @@ Sample GrayScott2d::draw(const Rng& root, std::uint64_t sample) const {
 }
 
 /// What the laws of the equations say about the steps so far.
-class Watch {
+class GrayScottWatch {
  public:
-  Watch(double feed, double kill, double step) : feed_(feed), kill_(kill), step_(step) {}
+  GrayScottWatch(double feed, double kill, double step) : feed_(feed), kill_(kill), step_(step) {}
 
   void see(std::span<const double> u, std::span<const double> v) {
     const double mean_u = mean(u), mean_v = mean(v);
@@ -144,7 +144,7 @@ Solution GrayScott2d::solve(const FieldBatch& initial, double time) const {
   }
   const double feed = number("F"), kill = number("k"), step = number("dt");
   const double wanted = std::max(1.0, time / step * (1 - 1e-12));
-  require(wanted <= most_steps, "gray_scott2d: time=", time, ", dt=", step, " (needs ", wanted,
+  require(wanted <= most_gray_scott_steps, "gray_scott2d: time=", time, ", dt=", step, " (needs ", wanted,
           " steps). Give a shorter time or a larger dt.");
 
   Solution solution{initial, 0, {0, 0, 0, 0}};
@@ -161,7 +161,7 @@ Solution GrayScott2d::solve(const FieldBatch& initial, double time) const {
                             {.diffusion = number("D_v"), .growth = -feed - kill, .reaction = 1}},
                            resolved() ? Dealiasing::none : Dealiasing::two_thirds, even_step);
   system.start(fine.values);
-  Watch watch(feed, kill, even_step);
+  GrayScottWatch watch(feed, kill, even_step);
   for (std::int64_t i = 0; i < solution.steps; ++i) {
     bool at_start = true;
     system.advance([&](const std::vector<std::span<double>>& fields, std::span<double> reaction) {

@@ -17,7 +17,7 @@ namespace opshap::pde {
 
 namespace {
 
-constexpr std::size_t most_nodes = 500000;
+constexpr std::size_t most_mesh_nodes = 500000;
 constexpr double least_quality = 0.4;
 /// Squares of such coordinates are finite.
 constexpr double farthest_out = 1e100;
@@ -281,7 +281,7 @@ std::vector<Point> placed(const Boundary& boundary, const EdgeLength& length, Rn
       if (!inside(place)) continue;
       const double here = edge_at(place);
       if (neighbourhood.occupied(place, here, closest * here)) continue;
-      require(nodes.size() < most_nodes, "mesher: nodes=", nodes.size(),
+      require(nodes.size() < most_mesh_nodes, "mesher: nodes=", nodes.size(),
               " (and more: the edge lengths are too small for the domain). Give larger ones.");
       neighbourhood.insert(place, here);
       nodes.push_back(place);

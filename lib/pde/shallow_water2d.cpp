@@ -11,7 +11,7 @@ namespace opshap::pde {
 
 namespace {
 
-constexpr double most_steps = 1e7;
+constexpr double most_shallow_water_steps = 1e7;
 /// Below this depth water does not move.
 constexpr double dry = 1e-8;
 /// Cells beyond each wall, which mirror those before it.
@@ -26,14 +26,14 @@ double minmod(double a, double b) {
 }
 
 /// Water on one side of a face: depth, the velocity through the face, and the velocity along it.
-struct Side {
+struct WaterSide {
   double depth, through, along;
 };
 
 /// The flux of depth, of the momentum through the face and of the momentum along it, by Harten, Lax and van Leer with
 /// the wave speeds of Einfeldt's two-rarefaction estimate (Toro, "Shock-Capturing Methods for Free-Surface Shallow
 /// Flows", 2001, section 10.4).
-inline std::array<double, 3> hll(Side left, Side right, double gravity) {
+inline std::array<double, 3> hll(WaterSide left, WaterSide right, double gravity) {
   const double c_left = std::sqrt(gravity * left.depth), c_right = std::sqrt(gravity * right.depth);
   const double middle = (left.through + right.through) / 2 + c_left - c_right,
                c_middle = (c_left + c_right) / 2 + (left.through - right.through) / 4;
@@ -158,7 +158,7 @@ class Basin {
 #pragma GCC ivdep
     for (std::size_t j = 0; j < count; ++j) {
       const std::size_t k = j + apart;
-      Side left{h[j], u[j], v[j]}, right{h[k], u[k], v[k]};
+      WaterSide left{h[j], u[j], v[j]}, right{h[k], u[k], v[k]};
       if constexpr (Muscl) {
         const std::size_t before = j - apart, after = k + apart;
         left.depth += minmod(h[j] - h[before], h[k] - h[j]) / 2;
@@ -296,8 +296,8 @@ Solution ShallowWater2d::solve(const FieldBatch& initial, double time) const {
   double energy = start, growth = 0, lowest = std::numeric_limits<double>::infinity();
   for (double now = 0; now < time;) {
     const double free = cfl * basin.time_across_a_cell();
-    require((time - now) / free <= most_steps, "shallow_water2d: t=", now, ", dt=", free, " (more than ", most_steps,
-            " steps to the end). Give a shorter time or calmer water.");
+    require((time - now) / free <= most_shallow_water_steps, "shallow_water2d: t=", now, ", dt=", free, " (more than ",
+            most_shallow_water_steps, " steps to the end). Give a shorter time or calmer water.");
     const bool last = free >= time - now;
     basin.advance(last ? time - now : free);
     now = last ? time : now + free;

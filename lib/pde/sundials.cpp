@@ -16,7 +16,7 @@ namespace opshap::pde {
 
 namespace {
 
-constexpr long most_steps = 100'000'000;
+constexpr long most_solver_steps = 100'000'000;
 
 /// A handle of the library with the function that frees it.
 template <typename T>
@@ -95,7 +95,7 @@ std::int64_t integrate_stiff(std::string_view who, std::vector<double>& y, doubl
   check(CVodeSetUserData(memory.get(), &system), who, "data");
   check(CVodeSetLinearSolver(memory.get(), solver.get(), matrix.get()), who, "solver");
   check(CVodeSetJacFn(memory.get(), jacobian_of), who, "jacobian");
-  check(CVodeSetMaxNumSteps(memory.get(), most_steps), who, "steps");
+  check(CVodeSetMaxNumSteps(memory.get(), most_solver_steps), who, "steps");
   check(CVodeSetStopTime(memory.get(), time), who, "stop");
   double reached = 0;
   check(CVode(memory.get(), time, state.get(), &reached, CV_NORMAL), who, "step");
@@ -116,7 +116,7 @@ std::int64_t integrate_explicit(std::string_view who, std::vector<double>& y, do
   check(ERKStepSetTableNum(memory.get(), ARKODE_DORMAND_PRINCE_7_4_5), who, "table");
   check(ERKStepSStolerances(memory.get(), tolerances.relative, tolerances.absolute), who, "tolerances");
   check(ERKStepSetUserData(memory.get(), &system), who, "data");
-  check(ERKStepSetMaxNumSteps(memory.get(), most_steps), who, "steps");
+  check(ERKStepSetMaxNumSteps(memory.get(), most_solver_steps), who, "steps");
   check(ERKStepSetStopTime(memory.get(), time), who, "stop");
   double reached = 0;
   check(ERKStepEvolve(memory.get(), time, state.get(), &reached, ARK_NORMAL), who, "step");

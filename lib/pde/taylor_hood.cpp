@@ -156,7 +156,7 @@ struct Element {
 };
 
 /// An edge of one triangle alone.
-struct Side {
+struct BoundaryEdge {
   std::array<std::size_t, 3> node;  ///< the ends and the middle
 };
 
@@ -248,7 +248,7 @@ class TaylorHood::Scheme {
     for (std::size_t i = 0; i < place.size(); ++i)
       change[i] = (3 * u[i] - 4 * u_before[i] + u_long_before[i]) / (2 * step);
     Pair force = Pair::Zero();
-    for (const Side& edge : sides) {
+    for (const BoundaryEdge& edge : sides) {
       const Point& middle = place[edge.node[2]];
       if (!part(middle[0], middle[1])) continue;
       for (const std::size_t node : edge.node) {
@@ -283,7 +283,7 @@ class TaylorHood::Scheme {
   std::size_t vertices = 0;
   std::vector<Point> place;  ///< of the nodes: vertices first, then middles of edges
   std::vector<Element> elements;
-  std::vector<Side> sides;
+  std::vector<BoundaryEdge> sides;
   std::vector<double> share;  ///< of the area, of each vertex: the lumped mass of pressures
   double time = 0, step = 0;
   bool has_outlet = false;
