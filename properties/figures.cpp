@@ -260,13 +260,15 @@ TEST(Figures, HaveNoLettersBelowTwelvePixels) {
   constexpr double drawn_width = 340, least_letters = 12;
   for (const runs::Results& results : {SyntheticRun().results(), run_on_planes()}) {
     const runs::Run run = run_of_all_methods(results);
-    for (const reporting::FigureKind& kind : reporting::figures::all()) {
-      const reporting::DrawnFigure drawn = reporting::drawn(std::string(kind.name), kind.make(Scoreboard(run)));
+    std::vector<reporting::NamedFigure> figures;
+    for (const reporting::FigureKind& kind : reporting::figures::all())
+      figures.emplace_back(kind.name, kind.make(Scoreboard(run)));
+    for (const reporting::DrawnFigure& drawn : reporting::drawn(figures)) {
       for (const std::string& panel : drawn.panels) {
         const std::vector<std::string> sizes = found_by("font-size=\"([0-9.]+)\"", panel);
-        ASSERT_FALSE(sizes.empty()) << kind.name;
+        ASSERT_FALSE(sizes.empty()) << drawn.name;
         for (const std::string& size : sizes)
-          EXPECT_GE(std::stod(size) * drawn_width / reporting::panel_width, least_letters) << kind.name;
+          EXPECT_GE(std::stod(size) * drawn_width / reporting::panel_width, least_letters) << drawn.name;
       }
     }
   }
@@ -284,9 +286,9 @@ class WrittenFigure : public RunFolder {
 
 TEST_F(WrittenFigure, ATriptychStandsInRowsOfThreeOrBelowEachOther) {
   const runs::Run run = run_of_all_methods(run_on_planes());
-  const reporting::DrawnFigure drawn = reporting::drawn("grids", reporting::figures::grids(Scoreboard(run)));
-  ASSERT_EQ(6u, drawn.panels.size());
-  reporting::write_figure(folder_, drawn);
+  const auto drawn = reporting::drawn({{"grids", reporting::figures::grids(Scoreboard(run))}});
+  ASSERT_EQ(6u, drawn[0].panels.size());
+  reporting::write_figures(folder_, drawn);
   const std::string wide = attribute("grids.svg", "viewBox"), narrow = attribute("grids_narrow.svg", "viewBox");
   EXPECT_TRUE(wide.starts_with("0 0 " + std::to_string(3 * reporting::panel_width) + " ")) << wide;
   EXPECT_TRUE(narrow.starts_with("0 0 " + std::to_string(reporting::panel_width) + " ")) << narrow;
@@ -296,14 +298,13 @@ TEST_F(WrittenFigure, ATriptychStandsInRowsOfThreeOrBelowEachOther) {
     EXPECT_EQ(6u, count(svg, "<svg x=\"")) << file;
     EXPECT_EQ(file == std::string("grids.svg") ? 2u : 6u, count(svg, "<svg x=\"0\" ")) << file;
   }
-  EXPECT_EQ(1u, count(reporting::figure_html(drawn).markup(), "<div class=\"panels in-3\">"));
+  EXPECT_EQ(1u, count(reporting::figure_html(drawn[0]).markup(), "<div class=\"panels in-3\">"));
 }
 
 TEST_F(WrittenFigure, ThePrintHasTheLegendAndNoDate) {
   const runs::Run run = SyntheticRun().run();
-  reporting::DrawnFigure drawn =
-      reporting::drawn("resolution_error", reporting::figures::resolution_error(Scoreboard(run)));
-  reporting::write_figure(folder_, drawn);
+  auto drawn = reporting::drawn({{"resolution_error", reporting::figures::resolution_error(Scoreboard(run))}});
+  reporting::write_figures(folder_, drawn);
   EXPECT_FALSE(is_there(folder_ / "resolution_error_narrow.svg")) << "a single panel is narrow";
   const std::string pdf = read_file(folder_ / "resolution_error.pdf");
   EXPECT_TRUE(pdf.starts_with("%PDF"));
@@ -311,13 +312,38 @@ TEST_F(WrittenFigure, ThePrintHasTheLegendAndNoDate) {
   const auto height = [](const std::string& bytes) {
     return std::stod(found_by("/MediaBox \\[ 0 0 [0-9.]+ ([0-9.]+) \\]", bytes).at(0));
   };
-  drawn.figure.legend.clear();
-  reporting::write_figure(folder_, drawn);
+  drawn[0].figure.legend.clear();
+  reporting::write_figures(folder_, drawn);
   // A row of 20 pixels for each entry and half of one for the border, 96 of them to an inch of 72 points. Cairo's sizes
   // are whole points.
   const std::size_t entries = reporting::figures::resolution_error(Scoreboard(run)).legend.size();
   EXPECT_NEAR((20 * static_cast<double>(entries) + 10) * 72 / 96,
               height(pdf) - height(read_file(folder_ / "resolution_error.pdf")), 1);
+}
+
+// One process draws them all, so what a script sets must not last until the next one.
+TEST(Figures, APanelIsTheSameWhateverIsDrawnWithIt) {
+  const auto panel = [](const std::string& id, const std::string& script) {
+    return reporting::Panel{.id = id, .title = id, .description = "a line", .script = script};
+  };
+  const std::vector<reporting::Panel> panels = {
+      panel("steps",
+            "set logscale x 2\nset xlabel 'x' tc 'red'\nset label 1 'A' at 2,2\nplot '-' with lp lc 2\n1 1\n2 4\ne\n"),
+      panel("line", "plot [0:1] x with lines lc 3\n"), panel("arrow", "set arrow from 0,0 to 1,1\nplot [0:1] x*x\n"),
+      panel("last", "plot [0:1] x with lines lc 3\n")};
+  const std::vector<std::string> together = reporting::draw(panels);
+  ASSERT_EQ(panels.size(), together.size());
+  std::vector<reporting::Plate> plates;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    EXPECT_EQ(reporting::draw({panels[i]}).front(), together[i]) << panels[i].id;
+    plates.push_back({panels[i].id, {panels[i]}, {{.label = panels[i].id, .color = "#000000", .dash = ""}}});
+  }
+  const std::vector<std::string> printed = reporting::print(plates, reporting::Picture::png);
+  for (std::size_t i = 0; i < plates.size(); ++i)
+    EXPECT_EQ(reporting::print({plates[i]}, reporting::Picture::png).front(), printed.at(i)) << panels[i].id;
+  EXPECT_TRUE(reporting::draw({}).empty());
+  EXPECT_THROW(reporting::draw({panels[1], panel("wrong", "plot nothing that is known\n"), panels[2]}),
+               std::logic_error);
 }
 
 using reporting::LogRange;

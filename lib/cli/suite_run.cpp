@@ -149,13 +149,15 @@ WrittenBoard written(const fs::path& folder, const fs::path& page, const Json& m
                                           .board = board,
                                           .peers = programs_table(programs_of(manifest)),
                                           .changes = changes};
+  std::vector<reporting::NamedFigure> curves;
   for (const reporting::LeaderboardGame& game : compared) {
     const runs::MethodRow& first = game.comparison->rows().front();
     reporting::Figure figure = game.comparison->budget_error();
     figure.title = fmt::format("{}, n = {}", first.game, first.players);
     for (reporting::Panel& panel : figure.panels) panel.id = game.name;
-    contents.curves.push_back(reporting::drawn(game.name, std::move(figure)));
+    curves.emplace_back(game.name, std::move(figure));
   }
+  contents.curves = reporting::drawn(std::move(curves));
   describe(manifest, contents);
 
   Json object = {{"schema", leaderboard_schema}, {"suite", suite}, {"commit", contents.origin[1].second}};

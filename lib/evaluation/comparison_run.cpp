@@ -135,9 +135,9 @@ std::vector<runs::MethodRow> run_rows(const ComparisonPlan& plan, const Truth& t
 
 void write_folder(const fs::path& folder, const reporting::MethodComparison& comparison, const std::string& note) {
   std::string summary = comparison.markdown() + note;
-  const reporting::DrawnFigure drawn = reporting::drawn("budget_error", comparison.budget_error());
-  const reporting::Figure& figure = drawn.figure;
-  write_figure(folder / "figures", drawn);
+  const auto drawn = reporting::drawn({{"budget_error", comparison.budget_error()}});
+  const reporting::Figure& figure = drawn.front().figure;
+  write_figures(folder / "figures", drawn);
   if (figure.missing.empty()) {
     summary +=
         "\n## Error against budget\n\n![" + figure.title + "](figures/budget_error.svg)\n\n" + figure.finding + "\n";

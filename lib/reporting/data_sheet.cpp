@@ -48,18 +48,18 @@ std::vector<std::string> draw_sample(const SheetSample& sample, std::size_t numb
       const std::string color = drawing.color == "#000000" ? "black" : drawing.color;
       curves.push_back({std::move(drawing.values), fmt::format("with lines lw 2 lc rgb '{}'", color)});
     }
-    return {draw(figures::curves_panel(
+    return draw({figures::curves_panel(
         fields, {id, prefix.empty() ? "input and target" : sample.heading, "Input and target of " + sample.heading}, "",
-        curves))};
+        curves)});
   }
-  std::vector<std::string> panels;
+  std::vector<Panel> panels;
   for (const Drawing& drawing : drawings(fields)) {
-    panels.push_back(draw(figures::heat_map_panel(
+    panels.push_back(figures::heat_map_panel(
         fields,
         {fmt::format("{}-{}", id, panels.size()), prefix + drawing.name, drawing.name + " of " + sample.heading},
-        drawing.values)));
+        drawing.values));
   }
-  return panels;
+  return draw(panels);
 }
 
 /// What the curves' colours mean; heat maps say it in their titles.

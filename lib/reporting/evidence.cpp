@@ -88,7 +88,7 @@ std::string Evidence::csv() const {
 }
 
 std::string Evidence::svg() const {
-  std::vector<std::string> panels;
+  std::vector<Panel> panels;
   const std::vector<LegendEntry> legend = studies_legend(studies);
   for (const Axes& axes : axes_of(studies)) {
     LogRange efforts, errors;
@@ -111,15 +111,15 @@ std::string Evidence::svg() const {
                            plots.empty() ? "" : ", ", i, entry->color, figures::dash_style(entry->dash), entry->marker);
     }
     if (plots.empty()) continue;
-    panels.push_back(draw(
+    panels.push_back(
         {.id = fmt::format("{}-{}", name, panels.size()),
          .title = fmt::format("{} against {}", axes.second, axes.first),
          .description = finding,
          .script = data + (linear_efforts ? linear_axis("x", efforts.low(), efforts.high()) : log_axis('x', efforts)) +
                    log_axis('y', errors) + "set xlabel " + quote_for_gnuplot(axes.first) + "\nset ylabel " +
-                   quote_for_gnuplot(axes.second) + "\nplot " + plots + "\n"}));
+                   quote_for_gnuplot(axes.second) + "\nplot " + plots + "\n"});
   }
-  return compose(title, finding, panels, legend);
+  return compose(title, finding, draw(panels), legend);
 }
 
 void write(const Evidence& evidence, const std::filesystem::path& folder) {

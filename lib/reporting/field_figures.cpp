@@ -354,10 +354,8 @@ std::string attribution_figure(const Scenario& scenario, const FieldBatch& outpu
   const std::string caption =
       fmt::format("{} players; {} is explained.{}", values.size(), target,
                   errors && scenario.input.domain.dimension() == 1 ? " Bars are two standard errors." : "");
-  if (format != Picture::svg) return print("Attribution by " + label + ". " + caption, panels, {}, format);
-  std::vector<std::string> drawn;
-  for (const Panel& panel : panels) drawn.push_back(draw(panel));
-  return compose("Attribution by " + label, caption, drawn, {});
+  if (format != Picture::svg) return print({{"Attribution by " + label + ". " + caption, panels, {}}}, format).front();
+  return compose("Attribution by " + label, caption, draw(panels), {});
 }
 
 Table attribution_numbers(const Scenario& scenario, const FieldBatch& output, const std::vector<double>& values,

@@ -102,10 +102,19 @@ class ScratchFile {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 
-/// Runs gnuplot without the user's settings and in the C locale.
-std::string run_gnuplot(const std::string& script) {
+/// What stands behind each drawing of a process.
+constexpr std::string_view end_of_drawing = "opshap: end of a drawing\n";
+
+/// What gnuplot draws for each script. All of them are drawn by one process, without the user's settings and in the C
+/// locale.
+std::vector<std::string> run_gnuplot(const std::vector<std::string>& scripts) {
+  if (scripts.empty()) return {};
+  std::string session = "set print '-'\n";
+  for (const std::string& script : scripts)
+    session += "reset\nset encoding utf8\n" + script + "set output\nprint '" +
+               std::string(end_of_drawing.substr(0, end_of_drawing.size() - 1)) + "'\n";
   ScratchFile in, out, error;
-  in.write(script);
+  in.write(session);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, in.descriptor(), STDIN_FILENO);
@@ -130,8 +139,17 @@ std::string run_gnuplot(const std::string& script) {
                             ::strsignal(WTERMSIG(status)),
                             "). Run the command again, with more memory if it has little.");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::logic_error(message("gnuplot: status=", status, ": ", error.read(), "\n", script));
-  return out.read();
+    throw std::logic_error(message("gnuplot: status=", status, ": ", error.read(), "\n", session));
+  const std::string all = out.read();
+  std::vector<std::string> drawings;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = all.find(end_of_drawing, begin)) != std::string::npos;
+       begin = end + end_of_drawing.size())
+    drawings.push_back(all.substr(begin, end - begin));
+  if (drawings.size() != scripts.size())
+    throw std::logic_error(
+        message("gnuplot: drawings=", drawings.size(), " of ", scripts.size(), " scripts\n", session));
+  return drawings;
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
@@ -232,6 +250,41 @@ std::string without_date(std::string pdf) {
   return pdf;
 }
 
+/// gnuplot commands for a plate.
+std::string script_of_plate(const Plate& plate, Picture format) {
+  constexpr std::size_t title_height = 30, key_row = 20;
+  const auto& [title, panels, legend] = plate;
+  const std::size_t columns = columns_of(panels.size()), lines = (panels.size() + columns - 1) / columns,
+                    key_lines = (legend.size() + columns - 1) / columns;
+  const std::size_t key_height = legend.empty() ? 0 : key_row * key_lines + key_row / 2, width = columns * panel_width,
+                    height = title_height + lines * panel_height + key_height;
+  // A PDF is measured in inches at 96 pixels each. A PNG has twice the pixels, for print.
+  std::string script = format == Picture::pdf ? message("set terminal pdfcairo size ", static_cast<double>(width) / 96,
+                                                        "in,", static_cast<double>(height) / 96,
+                                                        "in noenhanced dashlength 2 font 'sans-serif,9'\n")
+                                              : message("set terminal pngcairo size ", 2 * width, ",", 2 * height,
+                                                        " noenhanced dashlength 2 font 'sans-serif,18' linewidth 2\n");
+  script += message("set multiplot title ", quote_for_gnuplot(title), "\n");
+  const auto share = [](std::size_t pixels, std::size_t of) {
+    return static_cast<double>(pixels) / static_cast<double>(of);
+  };
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    script +=
+        message("reset\nset encoding utf8\nset origin ", share(i % columns, columns), ",",
+                share(key_height + (lines - 1 - i / columns) * panel_height, height), "\nset size ", share(1, columns),
+                ",", share(panel_height, height), "\n", style_of_panel(panels[i]), panels[i].script);
+  }
+  if (!legend.empty()) {
+    script += message("reset\nset encoding utf8\nset origin 0,0\nset size 1,", share(key_height, height),
+                      "\nunset border\nunset tics\n"
+                      "set margins 0,0,0,0\nset key inside center center horizontal Left reverse maxcols ",
+                      columns, " samplen 4 spacing 1.3\nplot [0:1] [0:1] NaN notitle");
+    for (const LegendEntry& entry : legend) script += ", " + key_entry(entry);
+    script += "\n";
+  }
+  return script + "unset multiplot\n";
+}
+
 }  // namespace
 
 LegendEntry line_legend_of(const MethodStyle& style) {
@@ -263,52 +316,32 @@ std::optional<Picture> picture_format(std::string_view ending) {
   return std::nullopt;
 }
 
-std::string print(const std::string& title, const std::vector<Panel>& panels, const std::vector<LegendEntry>& legend,
-                  Picture format) {
+std::vector<std::string> print(const std::vector<Plate>& plates, Picture format) {
   if (format == Picture::svg) throw std::logic_error("gnuplot: an SVG is composed, not printed");
-  constexpr std::size_t title_height = 30, key_row = 20;
-  const std::size_t columns = columns_of(panels.size()), lines = (panels.size() + columns - 1) / columns,
-                    key_lines = (legend.size() + columns - 1) / columns;
-  const std::size_t key_height = legend.empty() ? 0 : key_row * key_lines + key_row / 2, width = columns * panel_width,
-                    height = title_height + lines * panel_height + key_height;
-  // A PDF is measured in inches at 96 pixels each. A PNG has twice the pixels, for print.
-  std::string script = "set encoding utf8\n";
-  script += format == Picture::pdf
-                ? message("set terminal pdfcairo size ", static_cast<double>(width) / 96, "in,",
-                          static_cast<double>(height) / 96, "in noenhanced dashlength 2 font 'sans-serif,9'\n")
-                : message("set terminal pngcairo size ", 2 * width, ",", 2 * height,
-                          " noenhanced dashlength 2 font 'sans-serif,18' linewidth 2\n");
-  script += message("set multiplot title ", quote_for_gnuplot(title), "\n");
-  const auto share = [](std::size_t pixels, std::size_t of) {
-    return static_cast<double>(pixels) / static_cast<double>(of);
-  };
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    script +=
-        message("reset\nset encoding utf8\nset origin ", share(i % columns, columns), ",",
-                share(key_height + (lines - 1 - i / columns) * panel_height, height), "\nset size ", share(1, columns),
-                ",", share(panel_height, height), "\n", style_of_panel(panels[i]), panels[i].script);
-  }
-  if (!legend.empty()) {
-    script += message("reset\nset encoding utf8\nset origin 0,0\nset size 1,", share(key_height, height),
-                      "\nunset border\nunset tics\n"
-                      "set margins 0,0,0,0\nset key inside center center horizontal Left reverse maxcols ",
-                      columns, " samplen 4 spacing 1.3\nplot [0:1] [0:1] NaN notitle");
-    for (const LegendEntry& entry : legend) script += ", " + key_entry(entry);
-    script += "\n";
-  }
-  const std::string bytes = run_gnuplot(script + "unset multiplot\n");
-  return format == Picture::pdf ? without_date(bytes) : bytes;
+  std::vector<std::string> scripts;
+  for (const Plate& plate : plates) scripts.push_back(script_of_plate(plate, format));
+  std::vector<std::string> printed = run_gnuplot(scripts);
+  if (format == Picture::pdf)
+    for (std::string& bytes : printed) bytes = without_date(std::move(bytes));
+  return printed;
 }
 
-std::string draw(const Panel& panel) {
-  const std::string setup =
-      message("set encoding utf8\nset terminal svg size ", panel_width, ",", panel_height,
-              " dynamic noenhanced font 'sans-serif,13' name 'panel'\n", near_labels, style_of_panel(panel));
-  const std::string body = body_of(run_gnuplot(setup + panel.script), panel.id);
-  return message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", panel_width, " ", panel_height,
-                 "\" role=\"img\" aria-labelledby=\"", panel.id, "-title ", panel.id, "-desc\">\n<title id=\"",
-                 panel.id, "-title\">", escape_markup(panel.title), "</title>\n<desc id=\"", panel.id, "-desc\">",
-                 escape_markup(panel.description), "</desc>\n", body, "</svg>\n");
+std::vector<std::string> draw(const std::vector<Panel>& panels) {
+  std::vector<std::string> scripts;
+  for (const Panel& panel : panels) {
+    scripts.push_back(message("set terminal svg size ", panel_width, ",", panel_height,
+                              " dynamic noenhanced font 'sans-serif,13' name 'panel'\n", near_labels,
+                              style_of_panel(panel), panel.script));
+  }
+  std::vector<std::string> drawn = run_gnuplot(scripts);
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const Panel& panel = panels[i];
+    drawn[i] = message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", panel_width, " ", panel_height,
+                       "\" role=\"img\" aria-labelledby=\"", panel.id, "-title ", panel.id, "-desc\">\n<title id=\"",
+                       panel.id, "-title\">", escape_markup(panel.title), "</title>\n<desc id=\"", panel.id, "-desc\">",
+                       escape_markup(panel.description), "</desc>\n", body_of(drawn[i], panel.id), "</svg>\n");
+  }
+  return drawn;
 }
 
 std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels,

@@ -35,12 +35,13 @@ inline constexpr int panel_width = 360, panel_height = 250;
 /// How many of so many panels stand in a row: three, as in the paper's triptychs, but four as two by two.
 std::size_t columns_of(std::size_t panels);
 
-/// The panel as one `<svg role="img">` element with `<title>` and `<desc>`: black is currentColor, nothing has a
+/// Each panel as one `<svg role="img">` element with `<title>` and `<desc>`: black is currentColor, nothing has a
 /// background, so it suits light, dark and print.
 ///
-/// Same script, same bytes. Cost: one gnuplot process, about 30 ms. Throws EnvironmentError when gnuplot is not
-/// installed, std::logic_error when the script is wrong.
-std::string draw(const Panel& panel);
+/// Same script, same bytes, whatever other panels are drawn with it. Cost: one gnuplot process for all of them, which
+/// takes about 20 ms to start and 3 ms a panel. Throws EnvironmentError when gnuplot is not installed, std::logic_error
+/// when a script is wrong.
+std::vector<std::string> draw(const std::vector<Panel>& panels);
 
 /// How the panels of a file stand. A picture that is scaled down to a telephone's width scales its letters too, and an
 /// SVG cannot change its own proportions. So what telephones shall show has a file of its own.
@@ -59,11 +60,17 @@ enum class Picture { svg, pdf, png };
 /// The format of a file's ending with its dot: ".svg", ".pdf", ".png"; nothing for another one.
 std::optional<Picture> picture_format(std::string_view ending);
 
-/// Panels in rows of columns_of() between a title and a legend, as the bytes of a PDF or a PNG for print: black on
-/// white. Same panels, same bytes; no date is in them. Throws as draw(), and std::logic_error for Picture::svg, which
-/// compose() makes.
-std::string print(const std::string& title, const std::vector<Panel>& panels, const std::vector<LegendEntry>& legend,
-                  Picture format);
+/// Panels between a title and a legend.
+struct Plate {
+  std::string title;
+  std::vector<Panel> panels;
+  std::vector<LegendEntry> legend;
+};
+
+/// Each plate, its panels in rows of columns_of(), as the bytes of a PDF or a PNG for print: black on white. Same
+/// panels, same bytes; no date is in them. Costs and throws as draw(), and throws std::logic_error for Picture::svg,
+/// which compose() makes.
+std::vector<std::string> print(const std::vector<Plate>& plates, Picture format);
 
 /// A string literal of gnuplot.
 std::string quote_for_gnuplot(const std::string& text);

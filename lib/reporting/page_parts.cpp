@@ -161,26 +161,44 @@ std::string latex_comment(std::string words) {
 
 }  // namespace
 
-DrawnFigure drawn(std::string name, Figure figure) {
-  DrawnFigure drawn{.name = std::move(name), .figure = std::move(figure)};
-  for (const Panel& panel : drawn.figure.panels) drawn.panels.push_back(draw(panel));
-  return drawn;
+std::vector<DrawnFigure> drawn(std::vector<NamedFigure> figures) {
+  std::vector<Panel> panels;
+  for (const auto& [name, figure] : figures) panels.insert(panels.end(), figure.panels.begin(), figure.panels.end());
+  std::vector<std::string> drawings = draw(panels);
+  auto drawing = std::make_move_iterator(drawings.begin());
+  std::vector<DrawnFigure> all;
+  for (auto& [name, figure] : figures) {
+    const auto next = drawing + static_cast<std::ptrdiff_t>(figure.panels.size());
+    all.push_back({.name = std::move(name), .figure = std::move(figure), .panels = {drawing, next}});
+    drawing = next;
+  }
+  return all;
 }
 
-void write_figure(const fs::path& folder, const DrawnFigure& drawn) {
-  const Figure& figure = drawn.figure;
-  if (!figure.rows_kept) return;
-  const auto file = [&](const char* ending) { return folder / (drawn.name + ending); };
-  if (drawn.panels.size() < 2) fs::remove(file("_narrow.svg"));
-  if (drawn.panels.empty()) {  // those of an earlier report of this folder would be stale
-    for (const char* stale : {".svg", ".pdf", ".csv"}) fs::remove(file(stale));
-    return;
+void write_figures(const fs::path& folder, const std::vector<DrawnFigure>& figures) {
+  std::vector<const DrawnFigure*> written;
+  std::vector<Plate> plates;
+  for (const DrawnFigure& drawn : figures) {
+    if (!drawn.figure.rows_kept) continue;
+    const auto file = [&](const char* ending) { return folder / (drawn.name + ending); };
+    if (drawn.panels.size() < 2) fs::remove(file("_narrow.svg"));
+    if (drawn.panels.empty()) {  // those of an earlier report of this folder would be stale
+      for (const char* stale : {".svg", ".pdf", ".csv"}) fs::remove(file(stale));
+      continue;
+    }
+    written.push_back(&drawn);
+    plates.push_back({drawn.figure.title, drawn.figure.panels, drawn.figure.legend});
   }
-  write_file(file(".svg"), compose(figure.title, figure.finding, drawn.panels, figure.legend));
-  if (drawn.panels.size() > 1)
-    write_file(file("_narrow.svg"), compose(figure.title, figure.finding, drawn.panels, figure.legend, Form::narrow));
-  write_file(file(".pdf"), print(figure.title, figure.panels, figure.legend, Picture::pdf));
-  write_file(file(".csv"), figure.numbers.csv());
+  const std::vector<std::string> printed = print(plates, Picture::pdf);
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const auto& [name, figure, panels, numbers_in, earlier] = *written[i];
+    const auto file = [&](const char* ending) { return folder / (name + ending); };
+    write_file(file(".svg"), compose(figure.title, figure.finding, panels, figure.legend));
+    if (panels.size() > 1)
+      write_file(file("_narrow.svg"), compose(figure.title, figure.finding, panels, figure.legend, Form::narrow));
+    write_file(file(".pdf"), printed[i]);
+    write_file(file(".csv"), figure.numbers.csv());
+  }
 }
 
 void write_table(const fs::path& folder, const Table& table) {

@@ -29,13 +29,15 @@ struct DrawnFigure {
   std::string earlier_drawing = {};
 };
 
-/// The figure with its panels drawn by gnuplot.
-DrawnFigure drawn(std::string name, Figure figure);
+using NamedFigure = std::pair<std::string, Figure>;
 
-/// `<name>.svg` and the same for print as `<name>.pdf`, its numbers as `<name>.csv`, and of several panels
-/// `<name>_narrow.svg`, in which they stand below each other. A figure without panels leaves none of these, not even
-/// those of an earlier report, unless it is missing since its rows are not kept: then the earlier ones stay.
-void write_figure(const std::filesystem::path& folder, const DrawnFigure& drawn);
+/// The figures with their panels drawn, in their order, all by one process of gnuplot.
+std::vector<DrawnFigure> drawn(std::vector<NamedFigure> figures);
+
+/// Of each figure `<name>.svg` and the same for print as `<name>.pdf`, its numbers as `<name>.csv`, and of several
+/// panels `<name>_narrow.svg`, in which they stand below each other. A figure without panels leaves none of these, not
+/// even those of an earlier report, unless it is missing since its rows are not kept: then the earlier ones stay.
+void write_figures(const std::filesystem::path& folder, const std::vector<DrawnFigure>& figures);
 
 /// The table as CSV, Markdown and LaTeX. Where a manifest stands beside the folder, LaTeX begins with a comment: the
 /// command, the seed and the commit of the run. So a table that was copied into a paper still says where it is from.

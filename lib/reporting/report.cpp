@@ -63,13 +63,12 @@ Chapter write_run_report(const fs::path& folder, const fs::path& keep, const fs:
                           .drift = tables::drift(scores),
                           .cost = tables::cost(scores),
                           .training = tables::training(scores)};
-  for (const FigureKind& kind : figures::all())
-    contents.figures.push_back(drawn(std::string(kind.name), kind.make(scores)));
-
-  for (DrawnFigure& drawn : contents.figures) {
+  std::vector<NamedFigure> figures;
+  for (const FigureKind& kind : figures::all()) figures.emplace_back(kind.name, kind.make(scores));
+  contents.figures = drawn(std::move(figures));
+  for (DrawnFigure& drawn : contents.figures)
     if (!drawn.figure.rows_kept) drawn.earlier_drawing = earlier_drawing(target, drawn.name);
-    write_figure(target / "figures", drawn);
-  }
+  write_figures(target / "figures", contents.figures);
   for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference,
                              &contents.games, &contents.net, &contents.drift, &contents.cost, &contents.training})
     write_table(target / "tables", *table);
@@ -86,7 +85,7 @@ DrawnFigure draw_example(const Scoreboard& scores, const fs::path& run) {
   Figure figure = figures::example(scores);
   figure.title = pde_label(pde);
   for (Panel& panel : figure.panels) panel.id = pde + "-" + panel.id;
-  DrawnFigure example = drawn(pde, std::move(figure));
+  DrawnFigure example = std::move(drawn({{pde, std::move(figure)}}).front());
   example.numbers_in = pde + "/figures/example.csv";
   if (!example.figure.rows_kept && !earlier_drawing(run, "example").empty())
     example.earlier_drawing = pde + "/" + earlier_drawing(run, "example");
@@ -131,8 +130,9 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
     overview.medians.push_back(tables::medians(problems, metric));
   overview.stages = tables::stages(problems);
   const fs::path& target = keep.empty() ? folder : keep;
-  overview.amortisation = drawn("amortisation", figures::amortisation_of_all(problems));
-  write_figure(target / "figures", overview.amortisation);
+  const std::vector<DrawnFigure> amortisation = drawn({{"amortisation", figures::amortisation_of_all(problems)}});
+  write_figures(target / "figures", amortisation);
+  overview.amortisation = amortisation.front();
   for (const Table& table : overview.medians) write_table(target / "tables", table);
   write_table(target / "tables", overview.stages);
   write_file(target / "claims.json", claims_json(claims));
