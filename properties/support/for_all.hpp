@@ -16,7 +16,7 @@ namespace opshap {
 
 /// Holds a property of generated values to be true; a failing case is shrunk and fails the running GoogleTest test.
 /// Inside, RC_ASSERT(mismatch(...) == "") shows what went wrong. A property whose cases cost tens of milliseconds says
-/// what share of the usual hundred it gets; with RC_PARAMS=max_success=1000 all get ten times as many.
+/// what share of the usual number it gets (use_test_seed()); with RC_PARAMS=max_success=1000 all get more.
 void for_all(double share, auto&& property) {
   use_test_seed();
   SCOPED_TRACE(replay());

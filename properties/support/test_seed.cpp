@@ -21,7 +21,10 @@ std::uint64_t test_seed() {
   return seed;
 }
 
-void use_test_seed() { setenv("RC_PARAMS", message("seed=", test_seed()).c_str(), 0); }
+void use_test_seed() {
+  const bool searches = std::getenv("OPSHAP_TEST_SEED") != nullptr;
+  setenv("RC_PARAMS", message("seed=", test_seed(), " max_success=", searches ? 100 : 50).c_str(), 0);
+}
 
 std::string replay() {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
