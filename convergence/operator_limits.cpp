@@ -262,7 +262,7 @@ struct SmoothLimits : Limits {
 TEST(OperatorLimits, ShapleyValuesGoToTheMeanFieldWithHardMasksAndToGradientsWithSmoothOnes) {
   const CellMaskLimits hard(is_run() ? std::vector<int>{4, 6, 8, 11, 16, 32, 64, 128, 256, 512, 1024}
                                      : std::vector<int>{4, 8, 16, 32, 64});
-  const SmoothLimits smooth = is_run() ? SmoothLimits({8, 16, 32, 64}, 128, 4) : SmoothLimits({8, 16, 32}, 64, 2);
+  const SmoothLimits smooth = is_run() ? SmoothLimits({8, 16, 32, 64}, 128, 4) : SmoothLimits({8, 12, 32}, 64, 2);
   const statistics::Fit ig = hard.gradients.fitted().fit(), mf = hard.closure.fitted().fit(),
                         ocean = hard.closure_ocean.fitted().fit(), cells = smooth.cells.fitted().fit(),
                         sets = smooth.sets.fitted().fit();

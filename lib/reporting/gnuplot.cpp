@@ -111,8 +111,8 @@ std::vector<std::string> run_gnuplot(const std::vector<std::string>& scripts) {
   if (scripts.empty()) return {};
   std::string session = "set print '-'\n";
   for (const std::string& script : scripts)
-    session += "reset\nset encoding utf8\n" + script + "set output\nprint '" +
-               std::string(end_of_drawing.substr(0, end_of_drawing.size() - 1)) + "'\n";
+    session += message("reset\nset encoding utf8\n", script, "set output\nprint '",
+                       end_of_drawing.substr(0, end_of_drawing.size() - 1), "'\n");
   ScratchFile in, out, error;
   in.write(session);
   posix_spawn_file_actions_t files;
@@ -139,7 +139,7 @@ std::vector<std::string> run_gnuplot(const std::vector<std::string>& scripts) {
                             ::strsignal(WTERMSIG(status)),
                             "). Run the command again, with more memory if it has little.");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::logic_error(message("gnuplot: status=", status, ": ", error.read(), "\n", session));
+    throw std::logic_error(message("gnuplot: status=", status, ": ", error.read()));
   const std::string all = out.read();
   std::vector<std::string> drawings;
   std::size_t begin = 0;
@@ -147,8 +147,7 @@ std::vector<std::string> run_gnuplot(const std::vector<std::string>& scripts) {
        begin = end + end_of_drawing.size())
     drawings.push_back(all.substr(begin, end - begin));
   if (drawings.size() != scripts.size())
-    throw std::logic_error(
-        message("gnuplot: drawings=", drawings.size(), " of ", scripts.size(), " scripts\n", session));
+    throw std::logic_error(message("gnuplot: drawings=", drawings.size(), " (of ", scripts.size(), " scripts)"));
   return drawings;
 }
 
