@@ -149,7 +149,7 @@ struct KernelMethod {
 // One law for all of them. The plain mean pays for the size of the values, the centred one for all but equal shares,
 // regression for interactions only.
 TEST(MonteCarloRate, OneLawGivesTheConstantOfEveryMethodOnDrawsOfTheShapleyKernel) {
-  constexpr int few = 12, runs = 1000;
+  constexpr int few = 12, runs = 500;
   std::vector<games::UnanimityTerm> terms = interactions(few, 0);
   for (int player = 0; player < few; ++player)
     terms.push_back({.coalition = {player}, .coefficient = 1.0 + player % 3});

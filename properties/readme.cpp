@@ -114,8 +114,7 @@ class ReadmeCommands : public Program {
     for (std::size_t i = 0; i < count; ++i) values[i] = std::sin(0.01 * static_cast<double>(i));
     data::write_npy(path(name), {.shape = shape, .dtype = data::Dtype::float32, .values = values});
   }
-  /// The input of the pages' operators. Half of its points are enough where no page shows what is printed: an exact
-  /// answer asks for all coalitions of 16 players.
+  /// The input of the pages' operators. Half of its points are enough where no page shows what is printed.
   void input(bool is_shown) const { wave("u.npy", {is_shown ? 1024 : 576}); }
 };
 
