@@ -517,6 +517,19 @@ TEST_F(ReportFolder, AnUnfinishedEvaluationSaysWhatIsMissingAndWhoWentOn) {
   EXPECT_EQ((std::vector<int>{128, 256}), claims.at("missing_resolutions").get<std::vector<int>>());
 }
 
+TEST_F(ReportFolder, TheFirstSentencesHaveTheCoarsestAndTheFinestGridOrTheOnlyOne) {
+  const auto sentences = [this](const std::vector<int>& grids) {
+    const SyntheticRun made{.resolutions = grids};
+    const std::string page = report(made.results(), made.manifest());
+    return page.substr(0, page.find("<strong>Verdicts."));
+  };
+  EXPECT_TRUE(
+      has_match(sentences({16, 32}), "Median NRMSE at n = 16 and n = 32: OperatorSHAP [0-9.e-]+ and [0-9.e-]+[.,]"));
+  const std::string single = sentences({16});
+  EXPECT_TRUE(has_match(single, "Median NRMSE at n = 16: OperatorSHAP [0-9.e-]+[.,]"));
+  EXPECT_TRUE(has_match(single, "for each input\\)\\. [A-Za-z ()]+ [0-9.e-]+[.,]"));
+}
+
 TEST_F(ReportFolder, OneRowIsEnoughForAPage) {
   const runs::Results results = SyntheticRun().results();
   runs::Results one;

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -362,8 +364,8 @@ std::string picture(const Scenario& asked, const std::vector<double>& values,
 /// How often the pattern occurs in the text.
 std::size_t matches(const std::string& text, const std::string& pattern) { return found_by(pattern, text, 0).size(); }
 
-/// As gnuplot writes an area of three corners. The boxes of the colour bar have four.
-const char* const triangle = R"(<polygon fill = 'rgb[^']*' points = '[^ ']* [^ ']* [^ ']* '/>)";
+/// A triangle of a path: a corner, and the ways to the two others. The boxes of the colour bar are no part of it.
+const char* const triangle = "M([0-9.]+) ([0-9.]+)l([0-9.-]+) ([0-9.-]+) ([0-9.-]+) ([0-9.-]+)z";
 
 TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
   const Scenario asked = scenario(Domain::mesh(triangulation()), {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}, 2);
@@ -371,6 +373,22 @@ TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
   for (const char* title : {"input, channel 0", "input, channel 1", "output, channel 0", "attribution density"})
     EXPECT_TRUE(has(svg, title));
   EXPECT_EQ(4u * 12u, matches(svg, triangle));
+
+  // All cells are of one size. Corners are drawn to a tenth of a pixel, so an area is off by at most .05 of its outline.
+  std::array<std::vector<std::string>, 4> ways;
+  for (std::size_t i = 0; i < ways.size(); ++i) ways[i] = found_by(triangle, svg, static_cast<int>(i) + 3);
+  std::vector<double> areas;
+  double longest = 0;
+  for (std::size_t i = 0; i < ways[0].size(); ++i) {
+    std::array<double, 4> way;
+    for (std::size_t k = 0; k < 4; ++k) way[k] = std::stod(ways[k][i]);
+    areas.push_back(std::abs(way[0] * way[3] - way[1] * way[2]) / 2);
+    longest = std::max(longest, std::hypot(way[0], way[1]) + std::hypot(way[2], way[3]));
+  }
+  const double size = *std::ranges::max_element(areas);
+  EXPECT_GT(size, 100) << "square pixels";
+  for (const double area : areas) EXPECT_NEAR(size, area, 2 * 0.05 * 2 * longest);
+  EXPECT_LT(matches(svg, "<path fill='#[0-9a-f]{6}' d='M"), 4u * 12u) << "triangles of one colour are one path";
 }
 
 TEST(AttributionFigures, ACloudIsDrawnAsDots) {

@@ -121,13 +121,13 @@ std::string borders(const Mesh& mesh, const std::vector<int>& player_of) {
 /// A field on a mesh in the plane, in the colours of heat_map_panel(): each triangle has the mean of its corners, and a
 /// point cloud is drawn as dots. Lines show the ends of the domain and, with `player_of`, where players meet. A ring
 /// marks the query point where there is one. `values` [points]. `scale` as heat_map_panel() has it.
-/// Cost: a polygon or a dot in the SVG for each triangle or point.
+/// Cost: some thirty letters in the SVG for each triangle, a dot for each point. Triangles have one of 128 colours.
 Panel mesh_panel(const Mesh& mesh, Panel panel, const std::vector<double>& values, const std::vector<double>& query,
                  const std::vector<int>& player_of, std::optional<double> scale = std::nullopt) {
   const bool cloud = mesh.cells.empty(), blocks = !cloud && !player_of.empty();
   const std::string ends = cloud ? "" : outline(mesh), between = blocks ? borders(mesh, player_of) : "";
   panel.script = fmt::format(
-      "{}{}{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}{}{}\n",
+      "{}set palette maxcolors 128\n{}{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}{}{}\n",
       signed_colours(scale.value_or(largest_size(values))), linear_axis("x", places_along(mesh, 0)),
       linear_axis("y", places_along(mesh, 1)),
       query.empty() ? "" : fmt::format("$query << EOD\n{} {}\nEOD\n", digits(query[0]), digits(query[1])),

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -186,6 +187,46 @@ void strip_lines(std::string& text) {
   text.resize(length);
 }
 
+/// Triangles that gnuplot wrote one after the other, each a line, as one path for each colour with corners to a tenth of
+/// a pixel: a mesh takes a fifth of the letters.
+void join_triangles(std::string& svg) {
+  constexpr std::string_view beginning = "<polygon fill = 'rgb(";
+  std::string joined;
+  std::vector<std::pair<std::array<int, 3>, std::string>> paths;
+  const auto end_run = [&] {
+    for (const auto& [color, corners] : paths)
+      joined += fmt::format("<path fill='#{:02x}{:02x}{:02x}' d='{}'/>\n", color[0], color[1], color[2], corners);
+    paths.clear();
+  };
+  for (std::size_t at = 0, next = 0; at < svg.size(); at = next) {
+    next = std::min(svg.find('\n', at), svg.size() - 1) + 1;
+    const std::string line = svg.substr(at, next - at);
+    std::array<int, 3> color;
+    std::array<double, 6> corners;
+    int read = 0;
+    if (line.find(beginning) != std::string::npos)
+      std::sscanf(line.c_str(), " <polygon fill = 'rgb(%d, %d, %d)' points = '%lf,%lf %lf,%lf %lf,%lf '/> %n",
+                  &color[0], &color[1], &color[2], &corners[0], &corners[1], &corners[2], &corners[3], &corners[4],
+                  &corners[5], &read);
+    if (read == 0 || static_cast<std::size_t>(read) != line.size()) {
+      end_run();
+      joined += line;
+      continue;
+    }
+    auto path = std::ranges::find(paths, color, [](const auto& known) { return known.first; });
+    if (path == paths.end()) path = paths.insert(paths.end(), {color, ""});
+    std::array<long, 6> tenths;
+    std::ranges::transform(corners, tenths.begin(), [](double pixels) { return std::lround(10 * pixels); });
+    const auto from = [&](std::size_t corner, std::size_t i) {
+      return static_cast<double>(tenths[2 * corner + i] - (corner > 0 ? tenths[2 * corner - 2 + i] : 0)) / 10;
+    };
+    path->second += fmt::format("M{:g} {:g}l{:g} {:g} {:g} {:g}z", from(0, 0), from(0, 1), from(1, 0), from(1, 1),
+                                from(2, 0), from(2, 1));
+  }
+  end_run();
+  svg = std::move(joined);
+}
+
 /// What is inside gnuplot's <svg>, without its own titles and with the reader's colour for black and unique ids.
 std::string body_of(std::string svg, const std::string& id) {
   const std::size_t begin = svg.find("<g id=\"gnuplot_canvas\">"), end = svg.rfind("</svg>");
@@ -196,6 +237,7 @@ std::string body_of(std::string svg, const std::string& id) {
   erase_pieces(svg, "<title>", "</title>", no_mark);
   erase_pieces(svg, "<filter", "</filter>", [](std::string_view) { return true; });
   erase_pieces(svg, "<rect x=\"0\" y=\"0\" ", "/>", no_mark);
+  join_triangles(svg);
   replace_all(svg, "color=\"black\"", "");
   replace_all(svg, "'black'", "'currentColor'");
   replace_all(svg, "\"black\"", "\"currentColor\"");

@@ -26,12 +26,14 @@ std::optional<double> median_error(const Scoreboard& scores, const Discretisatio
   return quartiles ? std::optional(quartiles->median) : std::nullopt;
 }
 
-/// "OperatorSHAP 0.070 and 0.158, …": medians on the coarsest and the finest grid, for methods that have one of them.
+/// "OperatorSHAP 0.070 and 0.158, …": medians on the coarsest and the finest grid, for methods that have one of them. A
+/// single grid has one number.
 std::string medians_of(const Scoreboard& scores, const std::vector<std::string>& methods) {
   const Discretisation &coarsest = scores.discretisations().front(), &finest = scores.discretisations().back();
   return listing(methods, [&](const std::string& method) {
     const auto at_coarsest = median_error(scores, coarsest, method), at_finest = median_error(scores, finest, method);
     if (!at_coarsest && !at_finest) return std::string();
+    if (&coarsest == &finest) return style_of(method).label + " " + show(*at_finest);
     return fmt::format("{} {} and {}", style_of(method).label, at_coarsest ? show(*at_coarsest) : "none",
                        at_finest ? show(*at_finest) : "none");
   });
@@ -41,7 +43,8 @@ std::string trained(const Scoreboard& scores) {
   const std::string medians = medians_of(scores, scores.methods_with_access("amortised"));
   if (medians.empty()) return {};
   const std::vector<Discretisation>& all = scores.discretisations();
-  return fmt::format("Median NRMSE at n = {} and n = {}: {}.", all.front().label(), all.back().label(), medians);
+  const std::string finest = all.size() == 1 ? "" : fmt::format(" and n = {}", all.back().label());
+  return fmt::format("Median NRMSE at n = {}{}: {}.", all.front().label(), finest, medians);
 }
 
 std::string untrained(const Scoreboard& scores) {
