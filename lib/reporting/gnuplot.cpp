@@ -187,8 +187,8 @@ void strip_lines(std::string& text) {
   text.resize(length);
 }
 
-/// Triangles that gnuplot wrote one after the other, each a line, as one path for each colour with corners to a tenth of
-/// a pixel: a mesh takes a fifth of the letters.
+/// Triangles that gnuplot wrote one after the other, each a line, as one path for each colour with corners to a tenth
+/// of a pixel: a mesh takes a quarter of the letters.
 void join_triangles(std::string& svg) {
   constexpr std::string_view beginning = "<polygon fill = 'rgb(";
   std::string joined;
