@@ -523,11 +523,11 @@ TEST_F(ReportFolder, TheFirstSentencesHaveTheCoarsestAndTheFinestGridOrTheOnlyOn
     const std::string page = report(made.results(), made.manifest());
     return page.substr(0, page.find("<strong>Verdicts."));
   };
-  EXPECT_TRUE(
-      has_match(sentences({16, 32}), "Median NRMSE at n = 16 and n = 32: OperatorSHAP [0-9.e-]+ and [0-9.e-]+[.,]"));
-  const std::string single = sentences({16});
-  EXPECT_TRUE(has_match(single, "Median NRMSE at n = 16: OperatorSHAP [0-9.e-]+[.,]"));
-  EXPECT_TRUE(has_match(single, "for each input\\)\\. [A-Za-z ()]+ [0-9.e-]+[.,]"));
+  const std::string two = sentences({16, 32}), single = sentences({16});
+  EXPECT_TRUE(has(two, "Median NRMSE at n = 16 and n = 32: OperatorSHAP "));
+  EXPECT_TRUE(has_match(two, "[0-9] and [0-9]"));
+  EXPECT_TRUE(has(single, {"Median NRMSE at n = 16: OperatorSHAP ", "for each input). "}));
+  EXPECT_FALSE(has_match(single, "[0-9] and [0-9]"));
 }
 
 TEST_F(ReportFolder, OneRowIsEnoughForAPage) {
