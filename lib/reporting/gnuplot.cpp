@@ -104,7 +104,7 @@ class ScratchFile {
 };
 
 /// What stands behind each drawing of a process.
-constexpr std::string_view end_of_drawing = "opshap: end of a drawing\n";
+constexpr std::string_view end_of_drawing = "opshap: end of a drawing";
 
 /// What gnuplot draws for each script. All of them are drawn by one process, without the user's settings and in the C
 /// locale.
@@ -112,8 +112,7 @@ std::vector<std::string> run_gnuplot(const std::vector<std::string>& scripts) {
   if (scripts.empty()) return {};
   std::string session = "set print '-'\n";
   for (const std::string& script : scripts)
-    session += message("reset\nset encoding utf8\n", script, "set output\nprint '",
-                       end_of_drawing.substr(0, end_of_drawing.size() - 1), "'\n");
+    session += message("reset\nset encoding utf8\n", script, "set output\nprint '", end_of_drawing, "'\n");
   ScratchFile in, out, error;
   in.write(session);
   posix_spawn_file_actions_t files;
@@ -145,7 +144,7 @@ std::vector<std::string> run_gnuplot(const std::vector<std::string>& scripts) {
   std::vector<std::string> drawings;
   std::size_t begin = 0;
   for (std::size_t end; (end = all.find(end_of_drawing, begin)) != std::string::npos;
-       begin = end + end_of_drawing.size())
+       begin = end + end_of_drawing.size() + 1)  // print ends its line
     drawings.push_back(all.substr(begin, end - begin));
   if (drawings.size() != scripts.size())
     throw std::logic_error(message("gnuplot: drawings=", drawings.size(), " (of ", scripts.size(), " scripts)"));

@@ -39,8 +39,8 @@ std::size_t columns_of(std::size_t panels);
 /// background, so it suits light, dark and print.
 ///
 /// Same script, same bytes, whatever other panels are drawn with it. Cost: one gnuplot process for all of them, which
-/// takes about 20 ms to start and 3 ms a panel. Throws EnvironmentError when gnuplot is not installed, std::logic_error
-/// when a script is wrong.
+/// takes about 20 ms to start and 1 to 3 ms a panel. Throws EnvironmentError when gnuplot is not installed,
+/// std::logic_error when a script is wrong.
 std::vector<std::string> draw(const std::vector<Panel>& panels);
 
 /// How the panels of a file stand. A picture that is scaled down to a telephone's width scales its letters too, and an

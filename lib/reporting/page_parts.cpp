@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -176,14 +177,14 @@ std::vector<DrawnFigure> drawn(std::vector<NamedFigure> figures) {
 }
 
 void write_figures(const fs::path& folder, const std::vector<DrawnFigure>& figures) {
+  const auto file = [&folder](const DrawnFigure& drawn, const char* ending) { return folder / (drawn.name + ending); };
   std::vector<const DrawnFigure*> written;
   std::vector<Plate> plates;
   for (const DrawnFigure& drawn : figures) {
     if (!drawn.figure.rows_kept) continue;
-    const auto file = [&](const char* ending) { return folder / (drawn.name + ending); };
-    if (drawn.panels.size() < 2) fs::remove(file("_narrow.svg"));
+    if (drawn.panels.size() < 2) fs::remove(file(drawn, "_narrow.svg"));
     if (drawn.panels.empty()) {  // those of an earlier report of this folder would be stale
-      for (const char* stale : {".svg", ".pdf", ".csv"}) fs::remove(file(stale));
+      for (const char* stale : {".svg", ".pdf", ".csv"}) fs::remove(file(drawn, stale));
       continue;
     }
     written.push_back(&drawn);
@@ -191,13 +192,14 @@ void write_figures(const fs::path& folder, const std::vector<DrawnFigure>& figur
   }
   const std::vector<std::string> printed = print(plates, Picture::pdf);
   for (std::size_t i = 0; i < written.size(); ++i) {
-    const auto& [name, figure, panels, numbers_in, earlier] = *written[i];
-    const auto file = [&](const char* ending) { return folder / (name + ending); };
-    write_file(file(".svg"), compose(figure.title, figure.finding, panels, figure.legend));
-    if (panels.size() > 1)
-      write_file(file("_narrow.svg"), compose(figure.title, figure.finding, panels, figure.legend, Form::narrow));
-    write_file(file(".pdf"), printed[i]);
-    write_file(file(".csv"), figure.numbers.csv());
+    const DrawnFigure& drawn = *written[i];
+    const Figure& figure = drawn.figure;
+    write_file(file(drawn, ".svg"), compose(figure.title, figure.finding, drawn.panels, figure.legend));
+    if (drawn.panels.size() > 1)
+      write_file(file(drawn, "_narrow.svg"),
+                 compose(figure.title, figure.finding, drawn.panels, figure.legend, Form::narrow));
+    write_file(file(drawn, ".pdf"), printed[i]);
+    write_file(file(drawn, ".csv"), figure.numbers.csv());
   }
 }
 

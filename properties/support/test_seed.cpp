@@ -9,10 +9,16 @@
 
 namespace opshap {
 
+namespace {
+
+constexpr std::uint64_t fixed_seed = 20261121;
+
+}  // namespace
+
 std::uint64_t test_seed() {
   static const std::uint64_t seed = [] {
     const char* wanted = std::getenv("OPSHAP_TEST_SEED");
-    if (wanted == nullptr) return std::uint64_t{20261121};
+    if (wanted == nullptr) return fixed_seed;
     char* end = nullptr;
     const std::uint64_t value = std::strtoull(wanted, &end, 10);
     require(end != wanted && *end == '\0', "tests: OPSHAP_TEST_SEED=", wanted, " (not a whole number). Give one.");
@@ -22,8 +28,8 @@ std::uint64_t test_seed() {
 }
 
 void use_test_seed() {
-  const bool searches = std::getenv("OPSHAP_TEST_SEED") != nullptr;
-  setenv("RC_PARAMS", message("seed=", test_seed(), " max_success=", searches ? 100 : 50).c_str(), 0);
+  const int cases = test_seed() == fixed_seed ? 50 : 100;
+  setenv("RC_PARAMS", message("seed=", test_seed(), " max_success=", cases).c_str(), 0);
 }
 
 std::string replay() {

@@ -9,9 +9,9 @@ namespace opshap {
 /// OPSHAP_TEST_SEED=$(date +%Y%m%d) ctest --preset release
 std::uint64_t test_seed();
 
-/// Gives RapidCheck that seed, and the number of a property's cases: a hundred where OPSHAP_TEST_SEED looks for new
-/// ones, half of it with the fixed number, whose cases are the same in every run. RC_PARAMS in the environment comes
-/// first.
+/// Gives RapidCheck that seed, and the number of a property's cases: fifty with the fixed number, whose cases are the
+/// same in every run, and a hundred with another one. So replay() repeats the cases of either. RC_PARAMS in the
+/// environment comes first.
 void use_test_seed();
 
 /// "replay: OPSHAP_TEST_SEED=7 <this executable> --gtest_filter=<the running test>"
