@@ -5,6 +5,8 @@
 #include "reporting/figures.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +26,7 @@
 #include "reporting/page_parts.hpp"
 #include "reporting/paper.hpp"
 #include "reporting/scoreboard.hpp"
+#include "reporting/trails.hpp"
 #include "support/claim_examples.hpp"
 #include "support/expressions.hpp"
 #include "support/planes_run.hpp"
@@ -344,6 +347,24 @@ TEST(Figures, APanelIsTheSameWhateverIsDrawnWithIt) {
   EXPECT_TRUE(reporting::draw({}).empty());
   EXPECT_THROW(reporting::draw({panels[1], panel("wrong", "plot nothing that is known\n"), panels[2]}),
                std::logic_error);
+}
+
+RC_GTEST_PROP(Trails, TakeEachEdgeOnceAndComeBackWhereTheyCan, ()) {
+  using Edge = std::pair<int, int>;
+  const auto point = rc::gen::inRange(0, 8);
+  const std::vector<Edge> edges = *rc::gen::container<std::vector<Edge>>(rc::gen::pair(point, point));
+  std::multiset<Edge> taken;
+  int open = 0, surplus = 0;
+  for (const std::vector<int>& trail : reporting::trails(edges)) {
+    RC_ASSERT(trail.size() > 1);
+    for (std::size_t k = 0; k + 1 < trail.size(); ++k) taken.emplace(trail[k], trail[k + 1]);
+    open += trail.front() != trail.back();
+  }
+  RC_ASSERT(taken == (std::multiset<Edge>(edges.begin(), edges.end())));
+  for (int at = 0; at < 8; ++at)
+    surplus += static_cast<int>(std::max<std::ptrdiff_t>(
+        0, std::ranges::count(edges, at, &Edge::first) - std::ranges::count(edges, at, &Edge::second)));
+  RC_ASSERT(open == surplus);
 }
 
 using reporting::LogRange;

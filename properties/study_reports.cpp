@@ -364,31 +364,79 @@ std::string picture(const Scenario& asked, const std::vector<double>& values,
 /// How often the pattern occurs in the text.
 std::size_t matches(const std::string& text, const std::string& pattern) { return found_by(pattern, text, 0).size(); }
 
-/// A triangle of a path: a corner, and the ways to the two others. The boxes of the colour bar are no part of it.
-const char* const triangle = "M([0-9.]+) ([0-9.]+)l([0-9.-]+) ([0-9.-]+) ([0-9.-]+) ([0-9.-]+)z";
+using Corner = std::array<double, 2>;
 
-TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
+/// What is drawn in one colour: closed lines round it.
+using Shape = std::vector<std::vector<Corner>>;
+
+/// The shapes of triangles in a panel's SVG: each line is a corner and the ways from each to the next. The boxes of the
+/// colour bar are no part of them.
+std::vector<Shape> shapes(const std::string& panel) {
+  std::vector<Shape> shapes;
+  for (const std::string& path : found_by("<path fill='#[0-9a-f]{6}' d='([Mlz0-9. -]*)'", panel)) {
+    shapes.emplace_back();
+    for (const std::string& line : found_by("M([l0-9. -]*)z", path)) {
+      std::vector<Corner> corners = {{0, 0}};
+      const std::vector<std::string> numbers = found_by("-?[0-9]*[.]?[0-9]+", line, 0);
+      for (std::size_t k = 0; k + 1 < numbers.size(); k += 2)
+        corners.push_back({corners.back()[0] + std::stod(numbers[k]), corners.back()[1] + std::stod(numbers[k + 1])});
+      corners.erase(corners.begin());
+      shapes.back().push_back(std::move(corners));
+    }
+  }
+  return shapes;
+}
+
+double area(const Shape& shape) {
+  double twice = 0;
+  for (const std::vector<Corner>& line : shape)
+    for (std::size_t k = 0; k < line.size(); ++k) {
+      const auto& [x, y] = line[k];
+      const auto& [next_x, next_y] = line[(k + 1) % line.size()];
+      twice += x * next_y - y * next_x;
+    }
+  return twice / 2;
+}
+
+// Shapes of different colours share their corners, so rounding to tenths of a pixel leaves neither gap nor overlap.
+TEST(AttributionFigures, TrianglesOfOneColourAreOneShapeAndAllOfThemCoverTheMesh) {
   const Scenario asked = scenario(Domain::mesh(triangulation()), {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}, 2);
   const std::string svg = picture(asked, {1, -2});
-  for (const char* title : {"input, channel 0", "input, channel 1", "output, channel 0", "attribution density"})
-    EXPECT_TRUE(has(svg, title));
-  EXPECT_EQ(4u * 12u, matches(svg, triangle));
-
-  // Each is half of a rectangle, so two of its sides go along an axis.
-  std::array<std::vector<std::string>, 4> ways;
-  for (std::size_t i = 0; i < ways.size(); ++i) ways[i] = found_by(triangle, svg, static_cast<int>(i) + 3);
-  for (std::size_t i = 0; i < ways[0].size(); ++i) {
-    std::array<double, 6> way{};
-    for (std::size_t k = 0; k < 4; ++k) way[k] = std::stod(ways[k][i]);
-    way[4] = way[0] + way[2], way[5] = way[1] + way[3];
-    int along = 0;
-    for (std::size_t side = 0; side < 3; ++side) {
-      along += std::abs(way[2 * side]) < 0.2 || std::abs(way[2 * side + 1]) < 0.2;  // corners are rounded to tenths
-      EXPECT_GT(std::hypot(way[2 * side], way[2 * side + 1]), 10) << "pixels";
+  const std::vector<std::string> panels = found_by("<svg x=[^]*?</svg>", svg, 0);
+  ASSERT_EQ(4u, panels.size());
+  for (const std::string& panel : panels) {
+    SCOPED_TRACE(found_by("<title[^>]*>([^<]*)<", panel).at(0));
+    double covered = 0;
+    Corner low = {1e9, 1e9}, high = {0, 0};
+    for (const Shape& shape : shapes(panel)) {
+      EXPECT_LT(0, area(shape));
+      covered += area(shape);
+      for (const std::vector<Corner>& line : shape)
+        for (const Corner& corner : line)
+          for (std::size_t axis = 0; axis < 2; ++axis) {
+            low[axis] = std::min(low[axis], corner[axis]);
+            high[axis] = std::max(high[axis], corner[axis]);
+          }
     }
-    EXPECT_EQ(2, along);
+    EXPECT_GT(high[0] - low[0], 100) << "pixels";
+    EXPECT_EQ("", mismatch((high[0] - low[0]) * (high[1] - low[1]), covered, rounding(100, 1e5)));
   }
-  EXPECT_LT(matches(svg, "<path fill='#[0-9a-f]{6}' d='M"), 4u * 12u) << "triangles of one colour are one path";
+
+  // Columns of players are a rectangle each; between them are triangles with two corners of one and one of the other.
+  const std::vector<Shape> density = shapes(panels[3]);
+  std::vector<double> shares;
+  for (const Shape& shape : density) shares.push_back(area(shape));
+  std::ranges::sort(shares);
+  ASSERT_EQ(4u, shares.size());
+  // Half of a tenth of a pixel at each of up to eight corners, along lines of some 100 pixels.
+  EXPECT_NEAR(shares[0], shares[1], 40);
+  EXPECT_NEAR(shares[2], shares[3], 40);
+  EXPECT_NEAR(2 * shares[0], shares[2], 80);
+  for (const Shape& shape : density) {
+    std::size_t corners = 0;
+    for (const std::vector<Corner>& line : shape) corners += line.size();
+    EXPECT_EQ(6u, corners) << "four triangles without what is between them, or two that meet in a point";
+  }
 }
 
 TEST(AttributionFigures, ACloudIsDrawnAsDots) {
@@ -397,7 +445,7 @@ TEST(AttributionFigures, ACloudIsDrawnAsDots) {
   const std::string svg = picture(asked, {1, 2, 3, 4, -5});
   // Three panels of five dots each, and in each panel the ring of the query and no triangle.
   EXPECT_EQ(3u * 5u, matches(svg, "<use href='#[a-z0-9-]*gpPt6'"));
-  EXPECT_EQ(0u, matches(svg, triangle));
+  EXPECT_TRUE(shapes(svg).empty());
 }
 
 TEST(AttributionFigures, ALineOfAnyOrderIsDrawnFromLeftToRight) {
@@ -455,7 +503,7 @@ TEST(AttributionFigures, PlayersWithStandardErrorsHaveBars) {
 TEST(AttributionFigures, GridsAreDrawnAsBefore) {
   const std::string svg = picture(four_blocks(Domain::unit({4, 4})), {1, 2, 3, 4});
   EXPECT_EQ(3u, matches(svg, "role=\"img\" aria-labelledby"));
-  EXPECT_EQ(0u, matches(svg, triangle));
+  EXPECT_TRUE(shapes(svg).empty());
 }
 
 }  // namespace

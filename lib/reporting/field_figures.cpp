@@ -14,6 +14,7 @@
 #include "reporting/axes.hpp"
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
+#include "reporting/trails.hpp"
 
 namespace opshap::reporting::figures {
 
@@ -75,57 +76,74 @@ std::string dots(const Mesh& mesh, const std::vector<double>& values) {
   return data;
 }
 
-/// Lines "x y" of segments, and between two of them an empty one.
-std::string segment(double x0, double y0, double x1, double y1) {
-  return fmt::format("{} {}\n{} {}\n\n", digits(x0), digits(y0), digits(x1), digits(y1));
+using Place = std::array<double, 2>;
+using Edges = std::vector<std::pair<Place, Place>>;
+
+Place place_of(const Mesh& mesh, std::int64_t point) { return {mesh.coordinate(point, 0), mesh.coordinate(point, 1)}; }
+
+/// Lines "x y" of edges that were joined where they meet, and behind each trail of them an empty one.
+std::string lines(const Edges& edges) {
+  std::string data;
+  for (const std::vector<Place>& trail : trails(edges)) {
+    for (const auto& [x, y] : trail) data += fmt::format("{} {}\n", digits(x), digits(y));
+    data += "\n";
+  }
+  return data;
+}
+
+/// Calls use(from, to) with the points of each edge of each triangle, in the triangle's order.
+template <typename Use>
+void each_edge(const Mesh& mesh, std::size_t first, const Use& use) {
+  for (std::size_t corner = 0; corner < 3; ++corner)
+    use(mesh.cells[first + corner], mesh.cells[first + (corner + 1) % 3]);
 }
 
 /// The edges of a mesh that one triangle has: those of the domain and of bodies in it.
-std::string outline(const Mesh& mesh) {
+Edges outline(const Mesh& mesh) {
   std::map<std::pair<std::int64_t, std::int64_t>, int> triangles_at;
-  const auto each_edge = [&mesh](const auto& use) {
-    for (std::size_t first = 0; first < mesh.cells.size(); first += 3)
-      for (std::size_t corner = 0; corner < 3; ++corner)
-        use(std::minmax(mesh.cells[first + corner], mesh.cells[first + (corner + 1) % 3]));
-  };
-  each_edge([&](const auto& edge) { ++triangles_at[{edge.first, edge.second}]; });
-  std::string data;
-  for (const auto& [edge, count] : triangles_at)
-    if (count == 1)
-      data += segment(mesh.coordinate(edge.first, 0), mesh.coordinate(edge.first, 1), mesh.coordinate(edge.second, 0),
-                      mesh.coordinate(edge.second, 1));
-  return data;
+  for (std::size_t first = 0; first < mesh.cells.size(); first += 3)
+    each_edge(mesh, first, [&](std::int64_t from, std::int64_t to) { ++triangles_at[std::minmax(from, to)]; });
+  Edges ends;
+  for (std::size_t first = 0; first < mesh.cells.size(); first += 3)
+    each_edge(mesh, first, [&](std::int64_t from, std::int64_t to) {
+      if (triangles_at[std::minmax(from, to)] == 1) ends.emplace_back(place_of(mesh, from), place_of(mesh, to));
+    });
+  return ends;
 }
 
 /// Where players meet: in each triangle with two of them, from the middle of one of its mixed edges to that of the
-/// other; with three, to its centre.
-std::string borders(const Mesh& mesh, const std::vector<int>& player_of) {
-  std::string data;
+/// other; with three, to its centre. Where triangles turn alike, the lower player is on one side all along.
+Edges borders(const Mesh& mesh, const std::vector<int>& player_of) {
+  Edges borders;
   for (std::size_t first = 0; first < mesh.cells.size(); first += 3) {
-    std::array<double, 2> centre{};
-    std::vector<std::array<double, 2>> middles;
-    for (std::size_t corner = 0; corner < 3; ++corner) {
-      const std::int64_t from = mesh.cells[first + corner], to = mesh.cells[first + (corner + 1) % 3];
-      for (int axis = 0; axis < 2; ++axis) centre[static_cast<std::size_t>(axis)] += mesh.coordinate(from, axis) / 3;
-      if (player_of[static_cast<std::size_t>(from)] == player_of[static_cast<std::size_t>(to)]) continue;
-      middles.push_back({(mesh.coordinate(from, 0) + mesh.coordinate(to, 0)) / 2,
-                         (mesh.coordinate(from, 1) + mesh.coordinate(to, 1)) / 2});
+    Place centre{};
+    std::vector<Place> entries, exits;
+    each_edge(mesh, first, [&](std::int64_t from, std::int64_t to) {
+      const Place begin = place_of(mesh, from), end = place_of(mesh, to);
+      for (std::size_t axis = 0; axis < 2; ++axis) centre[axis] += begin[axis] / 3;
+      const int player = player_of[static_cast<std::size_t>(from)], next = player_of[static_cast<std::size_t>(to)];
+      if (player != next)
+        (player < next ? entries : exits).push_back({(begin[0] + end[0]) / 2, (begin[1] + end[1]) / 2});
+    });
+    if (entries.size() + exits.size() == 2) {
+      borders.emplace_back(entries[0], exits[0]);
+    } else {
+      for (const Place& entry : entries) borders.emplace_back(entry, centre);
+      for (const Place& exit : exits) borders.emplace_back(centre, exit);
     }
-    if (middles.size() == 2) data += segment(middles[0][0], middles[0][1], middles[1][0], middles[1][1]);
-    if (middles.size() == 3)
-      for (const auto& middle : middles) data += segment(middle[0], middle[1], centre[0], centre[1]);
   }
-  return data;
+  return borders;
 }
 
 /// A field on a mesh in the plane, in the colours of heat_map_panel(): each triangle has the mean of its corners, and a
 /// point cloud is drawn as dots. Lines show the ends of the domain and, with `player_of`, where players meet. A ring
 /// marks the query point where there is one. `values` [points]. `scale` as heat_map_panel() has it.
-/// Cost: some thirty letters in the SVG for each triangle, a dot for each point. Triangles have one of 128 colours.
+/// Triangles have one of 128 colours. Cost: some twenty letters in the SVG for a triangle whose neighbours have other
+/// colours, a dot for each point.
 Panel mesh_panel(const Mesh& mesh, Panel panel, const std::vector<double>& values, const std::vector<double>& query,
                  const std::vector<int>& player_of, std::optional<double> scale = std::nullopt) {
   const bool cloud = mesh.cells.empty(), blocks = !cloud && !player_of.empty();
-  const std::string ends = cloud ? "" : outline(mesh), between = blocks ? borders(mesh, player_of) : "";
+  const std::string ends = cloud ? "" : lines(outline(mesh)), between = blocks ? lines(borders(mesh, player_of)) : "";
   panel.script = fmt::format(
       "{}set palette maxcolors 128\n{}{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}{}{}\n",
       signed_colours(scale.value_or(largest_size(values))), linear_axis("x", places_along(mesh, 0)),

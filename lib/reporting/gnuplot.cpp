@@ -20,6 +20,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/process.hpp"
+#include "reporting/trails.hpp"
 
 namespace opshap::reporting {
 
@@ -186,41 +187,90 @@ void strip_lines(std::string& text) {
   text.resize(length);
 }
 
-/// Triangles that gnuplot wrote one after the other, each a line, as one path for each colour with corners to a tenth
-/// of a pixel: a mesh takes a quarter of the letters.
+/// A place in tenths of a pixel.
+using Tenths = std::array<long, 2>;
+
+/// The union of triangles as the "d" of a path.
+class Union {
+ public:
+  /// Adds a triangle, whichever way its corners go round.
+  void add(std::array<Tenths, 3> corners) {
+    const auto [a, b, c] = corners;
+    if ((b[0] - a[0]) * (c[1] - a[1]) < (b[1] - a[1]) * (c[0] - a[0])) std::swap(corners[1], corners[2]);
+    for (std::size_t k = 0; k < 3; ++k) add_edge(corners[k], corners[(k + 1) % 3]);
+  }
+
+  /// Closed lines round what was added, with the ways between their corners.
+  std::string path() const {
+    std::vector<std::pair<Tenths, Tenths>> edges;
+    for (const auto& [edge, count] : edges_) edges.insert(edges.end(), count, edge);
+    std::string text;
+    for (const std::vector<Tenths>& line : trails(edges)) {
+      text += "M";
+      append(text, line[0]);
+      text += "l";
+      for (std::size_t k = 1; k + 1 < line.size(); ++k)
+        append(text, {line[k][0] - line[k - 1][0], line[k][1] - line[k - 1][1]});
+      text += "z";
+    }
+    return text;
+  }
+
+ private:
+  /// An edge cancels one that goes the other way: both triangles are on a side of it.
+  void add_edge(const Tenths& from, const Tenths& to) {
+    if (from == to) return;
+    if (const auto back = edges_.find({to, from}); back != edges_.end()) {
+      if (--back->second == 0) edges_.erase(back);
+    } else {
+      ++edges_[{from, to}];
+    }
+  }
+
+  /// Two numbers in pixels, with as few letters as a path may have.
+  static void append(std::string& text, const Tenths& numbers) {
+    for (const long number : numbers) {
+      if (text.back() >= '0' && text.back() <= '9' && number >= 0) text += ' ';
+      if (number < 0) text += '-';
+      const long size = std::abs(number), whole = size / 10, tenth = size % 10;
+      if (whole > 0 || tenth == 0) text += std::to_string(whole);
+      if (tenth > 0) text += "." + std::to_string(tenth);
+    }
+  }
+
+  std::map<std::pair<Tenths, Tenths>, std::size_t> edges_;
+};
+
+/// Triangles that gnuplot wrote one after the other, each a line, as one path round those of each colour with corners
+/// to a tenth of a pixel: a mesh takes a sixth of the letters.
 void join_triangles(std::string& svg) {
   constexpr std::string_view beginning = "<polygon fill = 'rgb(";
   std::string joined;
-  std::vector<std::pair<std::array<int, 3>, std::string>> paths;
+  std::map<std::array<int, 3>, Union> paths;
   const auto end_run = [&] {
-    for (const auto& [color, corners] : paths)
-      joined += fmt::format("<path fill='#{:02x}{:02x}{:02x}' d='{}'/>\n", color[0], color[1], color[2], corners);
+    for (const auto& [color, triangles] : paths)
+      joined +=
+          fmt::format("<path fill='#{:02x}{:02x}{:02x}' d='{}'/>\n", color[0], color[1], color[2], triangles.path());
     paths.clear();
   };
   for (std::size_t at = 0, next = 0; at < svg.size(); at = next) {
     next = std::min(svg.find('\n', at), svg.size() - 1) + 1;
     const std::string line = svg.substr(at, next - at);
     std::array<int, 3> color;
-    std::array<double, 6> corners;
+    std::array<double, 6> pixels;
     int read = 0;
     if (line.find(beginning) != std::string::npos)
       std::sscanf(line.c_str(), " <polygon fill = 'rgb(%d, %d, %d)' points = '%lf,%lf %lf,%lf %lf,%lf '/> %n",
-                  &color[0], &color[1], &color[2], &corners[0], &corners[1], &corners[2], &corners[3], &corners[4],
-                  &corners[5], &read);
+                  &color[0], &color[1], &color[2], &pixels[0], &pixels[1], &pixels[2], &pixels[3], &pixels[4],
+                  &pixels[5], &read);
     if (read == 0 || static_cast<std::size_t>(read) != line.size()) {
       end_run();
       joined += line;
       continue;
     }
-    auto path = std::ranges::find(paths, color, [](const auto& known) { return known.first; });
-    if (path == paths.end()) path = paths.insert(paths.end(), {color, ""});
-    std::array<long, 6> tenths;
-    std::ranges::transform(corners, tenths.begin(), [](double pixels) { return std::lround(10 * pixels); });
-    const auto from = [&](std::size_t corner, std::size_t i) {
-      return static_cast<double>(tenths[2 * corner + i] - (corner > 0 ? tenths[2 * corner - 2 + i] : 0)) / 10;
-    };
-    path->second += fmt::format("M{:g} {:g}l{:g} {:g} {:g} {:g}z", from(0, 0), from(0, 1), from(1, 0), from(1, 1),
-                                from(2, 0), from(2, 1));
+    std::array<Tenths, 3> corners;
+    for (std::size_t k = 0; k < 6; ++k) corners[k / 2][k % 2] = std::lround(10 * pixels[k]);
+    paths[color].add(corners);
   }
   end_run();
   svg = std::move(joined);
