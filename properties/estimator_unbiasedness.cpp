@@ -252,7 +252,7 @@ TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
 
 /// The promise of a registered estimator about its mean, held by replicates: one test an estimator, by its name.
 ///
-/// 400 replicates, or 60; six sigma, or eight, is beyond the 1 - 1e-6/2K quantile of t with 399, or 59, degrees of
+/// 400 replicates, or 40; six sigma, or eight, is beyond the 1 - 1e-6/2K quantile of t with 399, or 39, degrees of
 /// freedom for all K = estimators x games x players comparisons here.
 class EstimatorMean : public testing::TestWithParam<std::string> {
  protected:
@@ -271,7 +271,7 @@ class EstimatorMean : public testing::TestWithParam<std::string> {
 TEST_P(EstimatorMean, IsTheShapleyValueWhereItIsUnbiased) {
   const Guarantees promise = estimator().guarantees();
   if (promise.bias != Bias::none || !promise.uses_budget()) GTEST_SKIP() << "not promised";
-  const int replicates = promise.learns ? 60 : 400;  // methods that learn cost a hundred times as much
+  const int replicates = promise.learns ? 40 : 400;  // methods that learn cost a hundred times as much
   for (const int players : {3, 6, 10}) {
     const std::int64_t all = std::int64_t{1} << players;
     const auto budget = std::max(std::min<std::int64_t>(8 * players, all - 1), estimator().minimum(players).coalitions);
@@ -294,7 +294,7 @@ TEST_P(EstimatorMean, IsNearTheShapleyValueWhereItsBiasVanishes) {
   Rng rng(2, "bias");
   const auto game = games::random_table_game(10, rng);
   const std::vector<double> exact = textbook_shapley_values(as_table(*game));
-  const Replicates found = replicated(*game, promise.learns ? 400 : 100, promise.learns ? 60 : 400);
+  const Replicates found = replicated(*game, promise.learns ? 400 : 100, promise.learns ? 40 : 400);
   for (std::size_t i = 0; i < exact.size(); ++i)
     EXPECT_EQ("", mismatch(exact[i], found.mean(i), sampling(found.error(i) + found.spread(i) / 25)))
         << "player " << i << "; " << replay();
