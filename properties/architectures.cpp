@@ -174,9 +174,9 @@ struct Case {
     NetworkConfig config =
         operators::fitted(operators::architecture(name)->of_the_paper(),
                           {.dimension = dimension, .in_channels = in_channels, .out_channels = out_channels});
-    // The laws are the same on a quarter of its latent points, and take a third of the time.
+    // The laws are the same on a sixteenth of its latent points, and take a quarter of the time.
     auto json = nlohmann::ordered_json::parse(config.json);
-    if (json.contains("latent_shape")) json["latent_shape"] = {32, 32};
+    if (json.contains("latent_shape")) json["latent_shape"] = {16, 16};
     config.json = json.dump();
     return config;
   }
