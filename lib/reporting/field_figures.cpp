@@ -91,7 +91,7 @@ std::string lines(const Edges& edges) {
   return data;
 }
 
-/// Calls use(from, to) with the points of each edge of each triangle, in the triangle's order.
+/// Calls use(from, to) with the ends of each edge of the triangle whose corners begin at `first`, in their order.
 template <typename Use>
 void each_edge(const Mesh& mesh, std::size_t first, const Use& use) {
   for (std::size_t corner = 0; corner < 3; ++corner)
