@@ -14,7 +14,7 @@ namespace {
 /// Every report of the same rows is the same report.
 constexpr std::uint64_t interval_seed = 13;
 
-/// The median of a sample that may be reordered, as statistics::quantile() gives it.
+/// The median of a sample that may be reordered: what statistics::quantile() gives, but for rounding.
 double median_in_place(std::vector<double>& sample) {
   const auto upper = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
   std::nth_element(sample.begin(), upper, sample.end());
