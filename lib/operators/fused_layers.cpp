@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "operators/batches.hpp"
+#include "operators/kernel_integral.hpp"
 #include "operators/tiles.hpp"
 
 namespace opshap::operators {
@@ -199,34 +201,132 @@ Tensor fused_mix(const Tensor& coefficients, const Tensor& weights, const Tensor
                     basis.constant());
 }
 
-// Of the reverse pass's needs, x and the arguments of the activations are kept; the activations are computed again.
+// Of the reverse pass's needs, what the rows are made of and the arguments of the second activation are kept; the
+// activations are computed again.
 
 namespace {
 
-/// Calls work(first row, rows) for each tile.
+/// Rows that a thread takes at a time: the edges of a mesh are many more. Their sums are made band by band, so that the
+/// bits do not depend on the number of threads.
+constexpr std::int64_t band_rows = 2048;
+
+/// Calls work(number of the band, first row, rows) for each band, on all threads where there are several bands.
 template <typename Work>
-void for_tiles(std::int64_t rows, const Work& work) {
-  for (std::int64_t first = 0; first < rows; first += tile_rows) work(first, std::min(tile_rows, rows - first));
+void for_bands(std::int64_t rows, const Work& work) {
+  if (rows <= band_rows) return work(std::size_t{0}, std::int64_t{0}, rows);
+  parallel_chunks(rows, band_rows, [&](std::int64_t first, std::int64_t count) {
+    work(static_cast<std::size_t>(first / band_rows), first, count);
+  });
 }
 
-/// `hidden`, when defined, receives W₀·x + b₀.
-Tensor perceptron_forward(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
+/// Calls work(first row, rows) for each tile of the rows from `first` on.
+template <typename Work>
+void for_tiles(std::int64_t first, std::int64_t rows, const Work& work) {
+  for (const std::int64_t end = first + rows; first < end; first += tile_rows)
+    work(first, std::min(tile_rows, end - first));
+}
+
+/// What a perceptron is given: rows that lie in memory.
+template <typename T>
+struct GivenRows {
+  const T* numbers;
+  std::int64_t rows, columns;
+
+  /// The rows of a tile, which may be made in `room`.
+  const T* tile(std::int64_t row, std::int64_t /*rows*/, T* /*room*/) const { return numbers + row * columns; }
+  /// The same. The cotangent of these rows, where it is wanted, becomes that of what they are made of.
+  const T* reverse(std::int64_t row, std::int64_t /*rows*/, T* /*cotangent*/, T* /*room*/) const {
+    return numbers + row * columns;
+  }
+};
+
+/// Rows gelu(a[source of e] + b[target of e]), for each edge e and each field of the batch.
+template <typename T>
+struct EdgeRows {
+  const DenseKernels<T>& kernels;
+  const T *a, *b;
+  const std::int64_t *source, *target;
+  std::int64_t batch, rows, columns;
+
+  const T* tile(std::int64_t row, std::int64_t count, T* room) const {
+    arguments(row, count, room);
+    kernels.gelu(room, room, count * columns);
+    return room;
+  }
+  const T* reverse(std::int64_t row, std::int64_t count, T* cotangent, T* room) const {
+    if (cotangent == nullptr) return tile(row, count, room);
+    arguments(row, count, room);
+    kernels.gelu_and_chain(room, room, cotangent, count * columns);
+    return room;
+  }
+
+ private:
+  void arguments(std::int64_t first, std::int64_t count, T* to) const {
+    for (std::int64_t row = first; row < first + count; ++row, to += columns) {
+      const std::int64_t edge = row / batch;
+      const T* const of_a = a + (source[edge] * batch + row % batch) * columns;
+      const T* const of_b = b + target[edge] * columns;
+      for (std::int64_t c = 0; c < columns; ++c) to[c] = of_a[c] + of_b[c];
+    }
+  }
+};
+
+/// W₁·gelu(W₀·x + b₀) + b₁ for the given rows. `hidden`, when defined, receives W₀·x + b₀.
+template <typename T, typename Given>
+Tensor perceptron_forward(const Given& given, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
                           const Tensor& bias1, const Tensor& hidden) {
-  return with_type(x, [&]<typename T>() {
-    const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
-    const Linear<T> first(kernels, weight0, bias0), second(kernels, weight1, bias1);
-    const std::int64_t inputs = x.size(1), wide = weight0.size(0), outputs = weight1.size(0);
-    Tensor out = torch::empty({x.size(0), outputs}, x.options().requires_grad(false));
-    Scratch<T> scratch(x, tile_rows, wide);
-    T* const active = scratch.take(wide);
-    for_tiles(x.size(0), [&](std::int64_t row, std::int64_t rows) {
+  const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
+  const Linear<T> first(kernels, weight0, bias0), second(kernels, weight1, bias1);
+  const std::int64_t wide = weight0.size(0), outputs = weight1.size(0);
+  const Tensor out = torch::empty({given.rows, outputs}, weight0.options().requires_grad(false));
+  for_bands(given.rows, [&](std::size_t /*band*/, std::int64_t from, std::int64_t count) {
+    Scratch<T> scratch(out, tile_rows, given.columns + wide);
+    T *const room = scratch.take(given.columns), *const active = scratch.take(wide);
+    for_tiles(from, count, [&](std::int64_t row, std::int64_t rows) {
       T* const argument = hidden.defined() ? data<T>(hidden) + row * wide : active;
-      first.forward(data<T>(x) + row * inputs, rows, argument);
+      first.forward(given.tile(row, rows, room), rows, argument);
       kernels.gelu(argument, active, rows * wide);
       second.forward(active, rows, data<T>(out) + row * outputs);
     });
-    return out;
   });
+  return out;
+}
+
+/// The cotangents of W₀, b₀, W₁ and b₁, undefined when they are not wanted, from that of the output. `back`, when
+/// defined, receives those of what the rows are made of, [rows, columns].
+template <typename T, typename Given>
+variable_list perceptron_reverse(const Given& given, const Tensor& out, const Tensor& hidden, const Tensor& weight0,
+                                 const Tensor& weight1, bool of_weights, const Tensor& back) {
+  const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
+  const std::int64_t wide = hidden.size(1), outputs = out.size(1);
+  std::vector<LinearReverse<T>> firsts, seconds;  // of each band
+  for (std::int64_t row = 0; row == 0 || row < given.rows; row += band_rows) {
+    firsts.emplace_back(kernels, weight0, of_weights);
+    seconds.emplace_back(kernels, weight1, of_weights);
+  }
+  for_bands(given.rows, [&](std::size_t band, std::int64_t from, std::int64_t count) {
+    Scratch<T> scratch(out, tile_rows, given.columns + 2 * wide);
+    T *const room = scratch.take(given.columns), *const active = scratch.take(wide), *const d = scratch.take(wide);
+    for_tiles(from, count, [&](std::int64_t row, std::int64_t rows) {
+      const T* const cotangent = data<T>(out) + row * outputs;
+      T* const to = back.defined() ? data<T>(back) + row * given.columns : nullptr;
+      seconds[band].chain(cotangent, rows, d);
+      kernels.gelu_and_chain(data<T>(hidden) + row * wide, active, d, rows * wide);
+      seconds[band].sum(cotangent, active, rows);
+      if (to != nullptr) firsts[band].chain(d, rows, to);
+      firsts[band].sum(d, given.reverse(row, rows, to, room), rows);
+    });
+  });
+  for (std::size_t band = 1; band < firsts.size(); ++band) {
+    firsts.front().add(firsts[band]);
+    seconds.front().add(seconds[band]);
+  }
+  return {firsts.front().weight(), firsts.front().bias(), seconds.front().weight(), seconds.front().bias()};
+}
+
+template <typename T>
+GivenRows<T> given_rows(const Tensor& x) {
+  return {.numbers = data<T>(x), .rows = x.size(0), .columns = x.size(1)};
 }
 
 class Perceptron : public torch::autograd::Function<Perceptron> {
@@ -237,31 +337,69 @@ class Perceptron : public torch::autograd::Function<Perceptron> {
     context->save_for_backward({x, hidden, weight0, weight1});
     context->saved_data["of x"] = x.requires_grad();
     context->saved_data["of weights"] = weight0.requires_grad();
-    return perceptron_forward(x, weight0, bias0, weight1, bias1, hidden);
+    return with_type(x, [&]<typename T>() {
+      return perceptron_forward<T>(given_rows<T>(x), weight0, bias0, weight1, bias1, hidden);
+    });
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& cotangents) {
     require_no_second_reverse();
     const variable_list kept = context->get_saved_variables();
-    const Tensor &x = kept[0], &hidden = kept[1], out = cotangents[0].contiguous();
-    const bool of_x = context->saved_data["of x"].toBool(), of_weights = context->saved_data["of weights"].toBool();
-    return with_type(x, [&]<typename T>() -> variable_list {
-      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
-      LinearReverse<T> first(kernels, kept[2], of_weights), second(kernels, kept[3], of_weights);
-      const std::int64_t inputs = x.size(1), wide = hidden.size(1), outputs = out.size(1);
-      const Tensor back = of_x ? torch::empty_like(x) : Tensor();
-      Scratch<T> scratch(x, tile_rows, 2 * wide);
-      T *const active = scratch.take(wide), *const d = scratch.take(wide);
-      for_tiles(x.size(0), [&](std::int64_t row, std::int64_t rows) {
-        const T *const from = data<T>(x) + row * inputs, *const given = data<T>(out) + row * outputs;
-        second.chain(given, rows, d);
-        kernels.gelu_and_chain(data<T>(hidden) + row * wide, active, d, rows * wide);
-        second.sum(given, active, rows);
-        first.sum(d, from, rows);
-        if (of_x) first.chain(d, rows, data<T>(back) + row * inputs);
-      });
-      return {back, first.weight(), first.bias(), second.weight(), second.bias()};
+    const Tensor back = context->saved_data["of x"].toBool() ? torch::empty_like(kept[0]) : Tensor();
+    variable_list found = with_type(kept[0], [&]<typename T>() {
+      return perceptron_reverse<T>(given_rows<T>(kept[0]), cotangents[0].contiguous(), kept[1], kept[2], kept[3],
+                                   context->saved_data["of weights"].toBool(), back);
     });
+    found.insert(found.begin(), back);
+    return found;
+  }
+};
+
+template <typename T>
+EdgeRows<T> given_rows(const Tensor& a, const Tensor& b, const Tensor& source, const Tensor& target) {
+  return {.kernels = kernels::chosen_dense_kernels<T>(),
+          .a = data<T>(a),
+          .b = data<T>(b),
+          .source = source.data_ptr<std::int64_t>(),
+          .target = target.data_ptr<std::int64_t>(),
+          .batch = a.size(1),
+          .rows = source.size(0) * a.size(1),
+          .columns = a.size(2)};
+}
+
+class EdgePerceptron : public torch::autograd::Function<EdgePerceptron> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& a, const Tensor& b, const Tensor& source,
+                        const Tensor& target, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
+                        const Tensor& bias1) {
+    const Tensor hidden = torch::empty({source.size(0) * a.size(1), weight0.size(0)}, a.options().requires_grad(false));
+    context->save_for_backward({a, b, source, target, hidden, weight0, weight1});
+    context->saved_data["of a or b"] = a.requires_grad() || b.requires_grad();
+    context->saved_data["of weights"] = weight0.requires_grad();
+    return with_type(a, [&]<typename T>() {
+      return perceptron_forward<T>(given_rows<T>(a, b, source, target), weight0, bias0, weight1, bias1, hidden);
+    });
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& cotangents) {
+    require_no_second_reverse();
+    const variable_list kept = context->get_saved_variables();
+    const Tensor &a = kept[0], &b = kept[1], &source = kept[2], &target = kept[3], &hidden = kept[4];
+    const bool of_edges = context->saved_data["of a or b"].toBool();
+    const Tensor back = of_edges ? torch::empty({source.size(0), a.size(1), a.size(2)}, hidden.options()) : Tensor();
+    variable_list found = with_type(a, [&]<typename T>() {
+      return perceptron_reverse<T>(given_rows<T>(a, b, source, target), cotangents[0].contiguous(), hidden, kept[5],
+                                   kept[6], context->saved_data["of weights"].toBool(), back);
+    });
+    variable_list ends(4);
+    if (of_edges)
+      parallel_chunks(2, 1, [&](std::int64_t end, std::int64_t) {
+        const torch::NoGradGuard no_grad;
+        ends[static_cast<std::size_t>(end)] =
+            end == 0 ? sums_of_edges(back, source, a.size(0)) : sums_of_edges(back, target, b.size(0)).sum(1);
+      });
+    found.insert(found.begin(), ends.begin(), ends.end());
+    return found;
   }
 };
 
@@ -270,9 +408,22 @@ class Perceptron : public torch::autograd::Function<Perceptron> {
 Tensor fused_perceptron(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
                         const Tensor& bias1) {
   const Tensor rows = x.contiguous();
-  const bool keep = c10::GradMode::is_enabled() && (rows.requires_grad() || weight0.requires_grad());
-  return keep ? Perceptron::apply(rows, weight0, bias0, weight1, bias1)
-              : perceptron_forward(rows, weight0, bias0, weight1, bias1, {});
+  if (c10::GradMode::is_enabled() && (rows.requires_grad() || weight0.requires_grad()))
+    return Perceptron::apply(rows, weight0, bias0, weight1, bias1);
+  return with_type(rows, [&]<typename T>() {
+    return perceptron_forward<T>(given_rows<T>(rows), weight0, bias0, weight1, bias1, {});
+  });
+}
+
+Tensor fused_edge_perceptron(const Tensor& a, const Tensor& b, const Tensor& source, const Tensor& target,
+                             const Tensor& weight0, const Tensor& bias0, const Tensor& weight1, const Tensor& bias1) {
+  const Tensor of_sources = a.contiguous(), of_targets = b.contiguous();
+  if (c10::GradMode::is_enabled() && (a.requires_grad() || b.requires_grad() || weight0.requires_grad()))
+    return EdgePerceptron::apply(of_sources, of_targets, source, target, weight0, bias0, weight1, bias1);
+  return with_type(a, [&]<typename T>() {
+    return perceptron_forward<T>(given_rows<T>(of_sources, of_targets, source, target), weight0, bias0, weight1, bias1,
+                                 {});
+  });
 }
 
 }  // namespace opshap::operators

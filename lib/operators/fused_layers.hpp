@@ -19,6 +19,13 @@ namespace opshap::operators {
 torch::Tensor fused_perceptron(const torch::Tensor& x, const torch::Tensor& weight0, const torch::Tensor& bias0,
                                const torch::Tensor& weight1, const torch::Tensor& bias1);
 
+/// The same for the rows gelu(a[source of e] + b[target of e]) of edges e and fields of a batch, which are made a tile
+/// at a time: a [sources, B, Cin] and b [targets, Cin] to [edges·B, Cout]. An edge's source and target are int64.
+torch::Tensor fused_edge_perceptron(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& source,
+                                    const torch::Tensor& target, const torch::Tensor& weight0,
+                                    const torch::Tensor& bias0, const torch::Tensor& weight1,
+                                    const torch::Tensor& bias1);
+
 /// mix() with a bias [Cout] added to the constant part.
 torch::Tensor fused_mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const torch::Tensor& bias,
                         const FourierBasis& basis);

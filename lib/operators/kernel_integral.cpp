@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "operators/fused_layers.hpp"
 #include "operators/layers.hpp"
 #include "operators/tiles.hpp"
 
@@ -190,24 +191,31 @@ Tensor KernelIntegral::messages(const Tensor& values, const Tensor& sources, con
   constexpr std::int64_t rows_of_block = 16384;
   const std::int64_t count = edges.source.size(0), batch = values.size(1), channels = values.size(2),
                      wide = weights[0].size(0), of_places = weights[0].size(1) - (nonlinear ? channels : 0);
-  Tensor features;  // what the first layer makes of the values, [sources, B, width]
-  if (nonlinear) features = torch::matmul(values, weights[0].narrow(1, of_places, channels).t());
+  // What the first layer makes of a source and its values, [sources, B or 1, width].
+  Tensor of_source = sources.unsqueeze(1);
+  if (nonlinear) of_source = of_source + torch::matmul(values, weights[0].narrow(1, of_places, channels).t());
+  const std::int64_t of_edge = of_source.size(1), channels_out = weights.back().size(0);
   std::vector<Tensor> blocks;
   const std::int64_t most = std::max<std::int64_t>(1, rows_of_block / std::max<std::int64_t>(1, batch));
   for (std::int64_t first = 0; first == 0 || first < count; first += most) {
     const std::int64_t size = std::min(most, count - first);
     const Tensor source = edges.source.narrow(0, first, size), target = edges.target.narrow(0, first, size);
-    Tensor x = (rows_of_edges(sources, source) + rows_of_edges(targets, target)).unsqueeze(1);
-    if (nonlinear) x = x + rows_of_edges(features, source);
-    const std::int64_t of_edge = x.size(1), channels_out = weights.back().size(0);
-    x = x.reshape({-1, wide});
+    Tensor x;
     for (std::size_t layer = 1; layer < weights.size(); layer += 2) {
       ChannelPerceptron some{.weight0 = weights[layer].unsqueeze(-1), .bias0 = biases[layer]};
       if (layer + 1 < weights.size()) {
         some.weight1 = weights[layer + 1].unsqueeze(-1);
         some.bias1 = biases[layer + 1];
       }
-      x = some(torch::gelu(x), fused);
+      if (layer > 1) {
+        x = some(torch::gelu(x), fused);
+      } else if (fused && some.weight1.defined()) {
+        x = fused_edge_perceptron(of_source, targets, source, target, some.weight0, some.bias0, some.weight1,
+                                  some.bias1);
+      } else {
+        x = (rows_of_edges(of_source, source) + rows_of_edges(targets, target).unsqueeze(1)).reshape({-1, wide});
+        x = some(torch::gelu(x), fused);
+      }
     }
     blocks.push_back(x.view({size, of_edge, channels_out}) * rows_of_edges(values, source));
   }

@@ -132,6 +132,13 @@ class LinearReverse {
     multiply(kernels_, {&one, 1, rows, 0, 0}, out, outputs_, data<T>(bias_sum_), true);
   }
 
+  /// Takes the sums of other rows to its own.
+  void add(const LinearReverse& other) {
+    if (!weight_sum_.defined()) return;
+    weight_sum_.add_(other.weight_sum_);
+    bias_sum_.add_(other.bias_sum_);
+  }
+
   /// The gradients: [outputs, inputs, 1] and [outputs]; undefined when they were not wanted.
   torch::Tensor weight() const {
     if (!weight_sum_.defined()) return {};
