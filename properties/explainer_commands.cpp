@@ -293,8 +293,15 @@ TEST_F(ExplainerCommands, ImportedFlowsGoThroughEveryStage) {
            "in_transform = 'nonlinear'\nout_transform = 'linear'\nlatent_shape = [8, 8]\n"
            "[scenario]\nquery_at = [1.0, 0.2]\n[meshes.evaluation]\ninputs = 1\n");
   const std::string chain = " --profile smoke --config " + settings + " --data " + flows;
+  const Json forecast = answer("reproduce" + chain + " --dry-run");
   done("reproduce" + chain + " --out " + path("run") + " -q");
   const std::string run = path("run/meshgraphnets_cylinder_flow");
+  for (const Json& row : json_lines(read_file(run + "/training.jsonl"))) {
+    for (const Json& stage : forecast["runs"][0]["stages"]) {
+      if (stage["stage"] != row["stage"]) continue;
+      EXPECT_EQ(row["operator_evaluations"], stage["evaluations"]["most"]) << stage;
+    }
+  }
   EXPECT_TRUE(has(read_file(run + "/report.html"), "The set is imported."));
   const Json trained = answer("train explainer" + chain + " --operator " + run + "/backbone/model.safetensors --out " +
                               path("explainer") + " -q");

@@ -64,6 +64,22 @@ TEST_F(Forecast, KnowsWhatAHugeBudgetCostsWithoutSpendingIt) {
   expect_refusal(forecast("4294967295"), 2, "evaluation.minimum_budget=4294967295");
 }
 
+TEST_F(Forecast, OfFlowsIsThatOfTheFirstOfThem) {
+  const std::string small = file(
+      "flows.toml",
+      "[meshes.operator]\nmodel = 'gino'\nmodes = 4\nwidth = 8\nlayers = 2\nin_radius = 0.3\nout_radius = 0.3\n"
+      "in_transform = 'nonlinear'\nout_transform = 'linear'\nlatent_shape = [8, 8]\n"
+      "[meshes.data]\ntrain = 4\nvalidation = 2\ntest = 2\nwindows = 2\n"
+      "[pde.cylinder_flow.data]\nparameters = {edge = 0.03, length = 0.8, last_time = 0.3, frames = 3, lead = 0.1}\n"
+      "[pde.airfoil.data]\nparameters = {far_field = 4, edge = 0.04, middle = 0.08, growth = 0.2, last_time = 1.2, "
+      "frames = 12, lead = 0.3}\n");
+  for (const std::string flow : {"cylinder_flow", "airfoil"}) {
+    const json forecast = answer("reproduce --profile smoke --pde " + flow + " --config " + small + " --dry-run");
+    ASSERT_EQ(4u, forecast["runs"][0]["stages"].size()) << flow;
+    for (const json& stage : forecast["runs"][0]["stages"]) EXPECT_GT(stage["seconds"]["least"], 0) << flow << stage;
+  }
+}
+
 TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
   EXPECT_FALSE(fs::exists(path("run"))) << "nothing is written";
   const json forecast = answer(command() + " --dry-run --ranks 4");

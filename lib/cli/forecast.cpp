@@ -89,9 +89,13 @@ data::Dataset one_sample(const Profile& profile, std::uint64_t seed) {
     data.parameters = data::to_json(profile.data.equation()->parameters()).dump();
     if (profile.data.on_meshes()) {
       const auto flows = pde::find_trajectories(profile.data.pde).with(profile.data.parameters);
-      data.inputs = data::first_frame(*flows, seed);
+      const pde::Trajectory first = data::first_frame(*flows, seed);
+      const std::vector<float> field = flows->observed(first.frame(0));
+      const std::size_t channels = flows->channels().size();
+      data.inputs = FieldBatch{first.domain, 1, static_cast<int>(channels), {field.begin(), field.end()}};
       data.targets = data.inputs;
-      data.input_mean.assign(flows->channels().size(), 0);
+      data.node_types = {first.node_types};
+      data.input_mean.assign(channels, 0);
       data.split = {data::Split::train};
       data.resolution_slot = {0};
       return data;
@@ -212,16 +216,22 @@ class Forecaster {
     for (std::size_t i = 0; i < samples.size(); ++i)
       samples[i] += static_cast<double>(recipe.unlabelled) *
                     (shares > 0 ? recipe.unlabelled_shares[i] / shares : 1.0 / static_cast<double>(samples.size()));
+    // An epoch has one window of each flow; what is asked once is asked of all.
+    const bool on_meshes = profile_.data.on_meshes();
+    const double windows = on_meshes ? profile_.data.windows : 1;
     double once = 0, once_seconds = 0, epoch = 0, of_epoch = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const Rates& rates = rates_.at(recipe.resolutions[i]);
       const networks::LabelCost cost = networks::library().label_cost(recipe, rates.game->players());
       const double asked = samples[i] * static_cast<double>(cost.training);
-      // v(N) of every sample, and v(∅) once for the training and once for the validation.
-      const double fixed = samples[i] + validated + 2 + validated * static_cast<double>(cost.validation) +
-                           static_cast<double>(recipe.base.evaluations()) * (samples[i] + validated);
-      once += fixed + (cost.once ? asked : 0);
-      once_seconds += (fixed + (cost.once ? asked : 0)) * rates.evaluation;
+      const double all = (samples[i] + validated) * windows;
+      // v(N) of every sample; v(∅) once for the training and once for the validation, or once for each flow on its mesh.
+      const double fixed = all * (1 + static_cast<double>(recipe.base.evaluations())) +
+                           (on_meshes ? samples[i] + validated : 2) +
+                           validated * windows * static_cast<double>(cost.validation);
+      const double first = fixed + (cost.once ? asked * windows : 0);
+      once += first;
+      once_seconds += first * rates.evaluation;
       epoch += cost.once ? 0 : asked;
       of_epoch += (cost.once ? 0 : asked) * rates.evaluation;
     }

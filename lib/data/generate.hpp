@@ -68,9 +68,8 @@ GeneratedSample generate_sample(const pde::Problem& problem, std::uint64_t seed,
 /// The input field of that sample, rounded to float32, without solving it.
 FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample);
 
-/// What an operator is given of the first frame of trajectory 0 of the data set with this seed: cheap, as nothing runs
-/// on.
-FieldBatch first_frame(const pde::Trajectories& trajectories, std::uint64_t seed);
+/// What a data set with this seed keeps of the mesh of trajectory 0, with the first frame: cheap, as nothing runs on.
+pde::Trajectory first_frame(const pde::Trajectories& trajectories, std::uint64_t seed);
 
 /// Makes the data set file at `path`, on all threads. A part makes a file of its own, which merge() reads: its
 /// share of the samples, in their order.

@@ -155,12 +155,11 @@ class TrajectoryMaker final : public DatasetMaker {
 
 }  // namespace
 
-FieldBatch first_frame(const pde::Trajectories& trajectories, std::uint64_t seed) {
+pde::Trajectory first_frame(const pde::Trajectories& trajectories, std::uint64_t seed) {
   const std::vector<double> times = trajectories.times();
-  pde::Trajectory flow = trajectories.run(drawn_numbers(trajectories, seed, 0), std::span(times).first(1));
-  if (const auto box = trajectories.frame()) flow = pde::cropped(flow, *box);
-  const std::vector<float> field = trajectories.observed(flow.frame(0));
-  return {flow.domain, 1, static_cast<int>(trajectories.channels().size()), {field.begin(), field.end()}};
+  const pde::Trajectory flow = trajectories.run(drawn_numbers(trajectories, seed, 0), std::span(times).first(1));
+  const auto box = trajectories.frame();
+  return box ? pde::cropped(flow, *box) : flow;
 }
 
 void write_frames(const DatasetRequest& request, const std::filesystem::path& folder) {
