@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/smoothing.hpp"
+#include "data/dataset.hpp"
 #include "data/npy.hpp"
 #include "support/one_run.hpp"
 #include "support/refusal.hpp"
@@ -303,6 +304,18 @@ TEST_F(ExplainerCommands, ImportedFlowsGoThroughEveryStage) {
     }
   }
   EXPECT_TRUE(has(read_file(run + "/report.html"), "The set is imported."));
+  const FieldBatch field = data::read_dataset(flows).inputs.one(0);
+  const std::int64_t points = field.domain.points();
+  std::vector<double> places;
+  for (std::int64_t point = 0; point < points; ++point)
+    for (const double coordinate : field.domain.position(point)) places.push_back(coordinate);
+  data::write_npy(path("points.npy"), {{points, 2}, data::Dtype::float64, places});
+  data::write_npy(path("u.npy"), {{2, points}, data::Dtype::float64, field.values});
+  const std::string ask = "attribute --force --operator " + run + "/backbone/model.safetensors --mesh " +
+                          path("points.npy") + " --input " + path("u.npy") + " --players 64 --explainer " + run +
+                          "/explainer/model.safetensors --query-at ";
+  done(ask + "1.0,0.2");
+  expect_refusal(ask + "0.1,0.2", 2, "was trained for the position 1 0.2");
   const Json trained = answer("train explainer" + chain + " --operator " + run + "/backbone/model.safetensors --out " +
                               path("explainer") + " -q");
   EXPECT_EQ(2, trained.at("held_out")[0].at("inputs")) << "each on its own mesh";

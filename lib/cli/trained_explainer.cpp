@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 #include "cli/operator_game.hpp"
@@ -58,17 +60,33 @@ void require_trained_for(const std::string& who, const methods::Method& explaine
   std::cerr << who << ": note: " << name << " was trained for something else: " << other << ".\n";
 }
 
+namespace {
+
+/// The coordinates of a query that was given by position, as trained_for() writes it.
+std::optional<std::vector<double>> position_of(const std::string& query) {
+  std::istringstream words(query);
+  std::string kind;
+  words >> kind;
+  if (kind != "position") return std::nullopt;
+  return std::vector<double>(std::istream_iterator<double>(words), {});
+}
+
+}  // namespace
+
 void require_explains(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
                       const Domain& domain, const ScenarioRule& rule, const std::vector<Readout>& readouts) {
   if (explainer.any_query()) return;
   const TrainedFor facts = explainer.trained_for();
-  const auto known = facts.find("query");
-  const bool of_target = known != facts.end() && known->second.starts_with("target ");
-  const bool fits = of_target
-                        ? readouts.size() == 1 && known->second == "target " + rule.target
-                        : readouts == std::vector<Readout>{Query{.point = domain.centre(), .channel = rule.channel}};
+  const std::string known = facts.contains("query") ? facts.at("query") : "centre";
+  const bool of_target = known.starts_with("target ");
+  const std::optional<std::vector<double>> position = position_of(known);
+  const auto is_asked = [&](std::int64_t point) {
+    return readouts == std::vector<Readout>{Query{.point = point, .channel = rule.channel}};
+  };
+  const bool fits = of_target ? readouts.size() == 1 && known == "target " + rule.target
+                              : is_asked(position ? domain.nearest(*position) : domain.centre());
   require(fits, who, of_target ? ": --target (" : ": --query (", weights.filename().string(), " was trained for the ",
-          of_target ? known->second : "centre of the domain",
+          of_target || position ? known : "centre of the domain",
           "). Ask for that, train one for any query (queries = \"any\"), or use other methods.");
 }
 

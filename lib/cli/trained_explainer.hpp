@@ -32,8 +32,8 @@ std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& 
 data::Dataset explainer_data(data::Dataset data, const Profile& profile, const networks::ExplainerRecipe& recipe,
                              std::uint64_t seed);
 
-/// Throws InvalidArgument, starting with `who`, for an explainer of the centre alone unless that is the only point to
-/// explain.
+/// Throws InvalidArgument, starting with `who`, for an explainer of one point or target unless that alone is to be
+/// explained: the centre of the domain, or the point of it that is nearest to a position.
 void require_explains(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
                       const Domain& domain, const ScenarioRule& rule, const std::vector<Readout>& readouts);
 
