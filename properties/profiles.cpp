@@ -240,6 +240,11 @@ TEST(Profiles, FlowsOnMeshesHaveTheirOwnModelAndAreServedOnTheirOwnMesh) {
   };
   EXPECT_TRUE(has(refused("resolutions = [16]\n"), "own mesh"));
   EXPECT_TRUE(has(refused("[data]\nwindows = 0\n"), "windows"));
+  EXPECT_TRUE(has(refused("[explainer]\nunlabelled = 9\n"), "explainer.unlabelled=9 (nothing draws inputs"));
+  EXPECT_TRUE(has(refused("[explainer]\nfine_from = 64\n"), "explainer.fine_from=64 (a flow is served"));
+  const cli::Profile any_query = cli::load_profile("desk", "any_query", "airfoil");
+  EXPECT_TRUE(any_query.explainer.any_query);
+  EXPECT_EQ(0, any_query.explainer.fine_from);
   EXPECT_TRUE(has(refused("[scenario]\nbaseline = \"blur\"\n"), "blur"));
   EXPECT_TRUE(has(refused("[scenario]\nbaseline = [1, 2]\n"), "mach"));
   EXPECT_EQ("", refused("[scenario]\nbaseline = \"node_mean\"\n"));

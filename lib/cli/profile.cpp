@@ -158,21 +158,24 @@ std::vector<std::pair<std::string, Json*>> explainer_tables(Json& settings) {
   return found;
 }
 
-/// Takes the further inputs out of the explainers' settings where nothing draws any: of data from elsewhere, of flows,
-/// and at scattered points. Throws InvalidArgument where it is the caller's file, `written`, that asks for them.
-void leave_out_unlabelled(Json& settings, Json written) {
+/// Takes out of the explainers' settings what the data have not: further inputs where nothing draws any, which are data
+/// from elsewhere, flows, and scattered points; of flows also fine_from, since their meshes have no points per axis.
+/// Throws InvalidArgument where it is the caller's file, `written`, that asks for them.
+void leave_out_what_the_data_lack(Json& settings, Json written) {
   const Json data = table_in(settings, "data");
-  const bool scattered = whole_in(data, "scattered") > 0;
-  if (!scattered && !on_meshes(text_in(data, "pde"), data) && text_in(table_in(data, "file"), "imported_from").empty())
-    return;
+  const bool scattered = whole_in(data, "scattered") > 0, flows = on_meshes(text_in(data, "pde"), data);
+  if (!scattered && !flows && text_in(table_in(data, "file"), "imported_from").empty()) return;
   for (const auto& [name, table] : explainer_tables(written)) {
-    const std::int64_t count = whole_in(*table, "unlabelled");
+    const std::int64_t count = whole_in(*table, "unlabelled"), fine = flows ? whole_in(*table, "fine_from") : 0;
     require(count == 0, "profile: ", name, ".unlabelled=", count, " (nothing draws inputs ",
             scattered ? "at scattered points" : "of these data", "). Leave it out and raise data.train instead.");
+    require(fine == 0, "profile: ", name, ".fine_from=", fine,
+            " (a flow is served on its own mesh, which has no points per axis). Leave it out.");
   }
   for (const auto& [name, table] : explainer_tables(settings)) {
     table->erase("unlabelled");
     table->erase("unlabelled_shares");
+    if (flows) table->erase("fine_from");
   }
 }
 
@@ -308,7 +311,7 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
   if (!ours) lay_over(written, over);
   lay_profile_over(table, over);
   if (file) take_resolutions(table, written, *file);
-  leave_out_unlabelled(table, std::move(written));
+  leave_out_what_the_data_lack(table, std::move(written));
   if (data.contains("test") && whole_in(table_in(table, "evaluation"), "inputs") > whole_in(data, "test"))
     table["evaluation"]["inputs"] = data["test"];
   return read(table, name, std::move(places));
