@@ -319,6 +319,9 @@ TEST_F(ExplainerCommands, ImportedFlowsGoThroughEveryStage) {
   const Json trained = answer("train explainer" + chain + " --operator " + run + "/backbone/model.safetensors --out " +
                               path("explainer") + " -q");
   EXPECT_EQ(2, trained.at("held_out")[0].at("inputs")) << "each on its own mesh";
+  expect_refusal(
+      "study queries --run " + run + " --explainer " + run + "/explainer/model.safetensors --out " + path("queries"), 2,
+      "positions are counted along an axis");
   const std::string report = output("study readings --run " + run +
                                     " --inputs 2 --reference-error 0.1 --reading "
                                     "'the other channel={query_channel = 1}' --out " +

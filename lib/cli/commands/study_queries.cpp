@@ -153,6 +153,9 @@ void run(const QueriesOptions& options, const Globals& globals) {
   require(options.positions <= options.points, "study: --positions=", options.positions, " (there are ", options.points,
           " points). Lower it.");
   const StudiedRun studied = read_studied_run(options.run, globals.config, globals);
+  const Domain& domain = studied.data.inputs.domain(0);
+  require(domain.is_grid(), "study queries: --run=", options.run.string(), " (its inputs are on a ", domain.describe(),
+          "; positions are counted along an axis). Study a run on grids.");
   const auto explainer = trained_explainer(options.any_query, *studied.op, "cpu");
   require(explainer->any_query(), "study: --explainer=", options.any_query.string(),
           " (was trained for one query). Give one that was trained with queries = \"any\".");
