@@ -225,7 +225,7 @@ class Forecaster {
       const networks::LabelCost cost = networks::library().label_cost(recipe, rates.game->players());
       const double asked = samples[i] * static_cast<double>(cost.training);
       const double all = (samples[i] + validated) * windows;
-      // v(N) of every sample; v(∅) once for the training and once for the validation, or once for each flow on its mesh.
+      // v(N) of every sample; v(∅) once for the training and once for the validation, or once for each flow.
       const double fixed = all * (1 + static_cast<double>(recipe.base.evaluations())) +
                            (on_meshes ? samples[i] + validated : 2) +
                            validated * windows * static_cast<double>(cost.validation);
