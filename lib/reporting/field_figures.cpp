@@ -45,9 +45,13 @@ std::string signed_colours(double full) {
       full > 0 ? linear_axis("cb", -full, full) : linear_axis("cb", -1, 1));
 }
 
-std::string place(const Mesh& mesh, std::int64_t point) {
-  return digits(mesh.coordinate(point, 0)) + " " + digits(mesh.coordinate(point, 1));
-}
+using Place = std::array<double, 2>;
+using Edges = std::vector<std::pair<Place, Place>>;
+
+Place place_of(const Mesh& mesh, std::int64_t point) { return {mesh.coordinate(point, 0), mesh.coordinate(point, 1)}; }
+
+/// "x y".
+std::string xy(const Place& place) { return digits(place[0]) + " " + digits(place[1]); }
 
 std::vector<double> places_along(const Mesh& mesh, int axis) {
   std::vector<double> all;
@@ -63,7 +67,7 @@ std::string triangles(const Mesh& mesh, const std::vector<double>& values) {
     for (std::size_t corner = first; corner < first + 3; ++corner)
       mean += values[static_cast<std::size_t>(mesh.cells[corner])] / 3;
     for (std::size_t corner = first; corner < first + 3; ++corner)
-      data += fmt::format("{} {}\n", place(mesh, mesh.cells[corner]), digits(mean));
+      data += fmt::format("{} {}\n", xy(place_of(mesh, mesh.cells[corner])), digits(mean));
     data += "\n";
   }
   return data;
@@ -72,20 +76,15 @@ std::string triangles(const Mesh& mesh, const std::vector<double>& values) {
 std::string dots(const Mesh& mesh, const std::vector<double>& values) {
   std::string data;
   for (std::int64_t point = 0; point < mesh.size(); ++point)
-    data += fmt::format("{} {}\n", place(mesh, point), digits(values[static_cast<std::size_t>(point)]));
+    data += fmt::format("{} {}\n", xy(place_of(mesh, point)), digits(values[static_cast<std::size_t>(point)]));
   return data;
 }
-
-using Place = std::array<double, 2>;
-using Edges = std::vector<std::pair<Place, Place>>;
-
-Place place_of(const Mesh& mesh, std::int64_t point) { return {mesh.coordinate(point, 0), mesh.coordinate(point, 1)}; }
 
 /// Lines "x y" of edges that were joined where they meet, and behind each trail of them an empty one.
 std::string lines(const Edges& edges) {
   std::string data;
   for (const std::vector<Place>& trail : trails(edges)) {
-    for (const auto& [x, y] : trail) data += fmt::format("{} {}\n", digits(x), digits(y));
+    for (const Place& place : trail) data += xy(place) + "\n";
     data += "\n";
   }
   return data;
