@@ -22,6 +22,9 @@ constexpr const char* profile = "small_burgers.toml";
 class ExplainerCommands : public OneRun<&profile> {
  protected:
   static std::string backbone() { return weights("backbone"); }
+  static std::string another_operator() {
+    return OPSHAP_SOURCE_DIR "/reports/desk/burgers1d/backbone/model.safetensors";
+  }
 
   /// So many waves on so many points, with an axis for the channel or without.
   std::string waves(std::int64_t count, std::int64_t points, bool channel = false) const {
@@ -114,7 +117,11 @@ TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {
   expect_refusal(ask(backbone(), "--baseline blur"), 2, "baseline blur:0.15 instead of zero");
   EXPECT_EQ("", done(ask(backbone(), "--baseline rest:burgers1d")).err) << "there the state at rest is 0";
   expect_refusal(ask(backbone(), "--players 8"), 2, "players blocks instead of points");
-  expect_refusal(ask(explainer, ""), 2, "operator ");
+  expect_refusal(ask(another_operator(), ""), 2, "operator ");
+  expect_refusal(ask(explainer, ""), 3, "holds an explainer");
+  expect_refusal("attribute --operator " + backbone() + " --input " + path("u.npy") + " --query 16 --explainer " +
+                     backbone(),
+                 3, "holds an operator");
   const std::string plain = ask(backbone(), "");
   expect_refusal(plain.substr(0, plain.find(" --query")) + " --target mean:3..5", 2, "centre of the domain");
   EXPECT_TRUE(has(done(ask(backbone(), "--force --baseline " + path("tenths.npy"))).err,
@@ -167,7 +174,7 @@ TEST_F(ExplainerCommands, AnExplainerWithABaseSaysWhatItCosts) {
                           own + " --query 3");
   EXPECT_EQ(14, one.at("forward_equivalents")[0]);
   EXPECT_EQ(2, one.at("gradients")[0]);
-  expect_refusal("attribute --operator " + weights("explainer") + " --input " + waves(1, 32, true) + " --explainer " +
+  expect_refusal("attribute --operator " + another_operator() + " --input " + waves(1, 32, true) + " --explainer " +
                      own + " --query 3",
                  2, "was trained for something else: operator");
 }

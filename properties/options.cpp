@@ -112,6 +112,15 @@ TEST(WholeNumbers, AreReadAsPeopleWriteThem) {
     EXPECT_FALSE(whole_number(bad)) << bad;
 }
 
+TEST_F(Options, NumbersThatHaveToBeAboveZeroAreSoAndFinite) {
+  for (const char* bad : {"0", "-1", "nan", "inf", "1e400"}) {
+    expect_refusal("study methods --run x --out y --reference-error " + std::string(bad), 2,
+                   message("opshap: --reference-error=", bad, " (not a number above 0). Give one."));
+    expect_refusal("reproduce --minutes " + std::string(bad), 2, message("--minutes=", bad, " (not"));
+  }
+  expect_refusal("study methods --run x --out y --inputs 0", 2, "--inputs=0 (not");
+}
+
 TEST_F(Options, OutWritesTheFormatThatTheNameSays) {
   const std::string ask = "attribute --game " + game() + " --method permutation --budget 12 --json --out ";
   const auto values = answer(ask + path("v.npy")).at("values").get<std::vector<double>>();

@@ -137,6 +137,28 @@ TEST_F(RunFolders, ARunIsKnownAgainAndAnotherIsRefused) {
   }
 }
 
+// A wrong option that is refused inside the first stage, and then corrected.
+TEST_F(RunFolders, ARunThatLeftNothingBindsNobody) {
+  EXPECT_THROW(runs::Manifest(folder_, beginning(), same_).stage("first", [] { throw NumericalError("no"); }),
+               NumericalError);
+  runs::Beginning other = beginning(2);
+  other.subject["settings"] = {{"long", std::string(200, 'a') + "b" + std::string(200, 'a')}};
+  EXPECT_THROW(runs::Manifest(folder_, other, same_).stage("first", [] { throw NumericalError("no"); }),
+               NumericalError);
+  EXPECT_EQ(2, manifest()["seed"]);
+  EXPECT_FALSE(manifest().contains("resumed"));
+
+  write_file(folder_ / "rows", std::string_view("one"));
+  runs::Beginning third = other;
+  third.subject["settings"] = {{"long", std::string(200, 'a') + "c" + std::string(200, 'a')}};
+  const std::string told = refusal<InvalidArgument>([&] { runs::Manifest(folder_, third, same_); });
+  EXPECT_TRUE(has(told, "aaabaaa") && has(told, "aaacaaa")) << "the place where long settings differ: " << told;
+  EXPECT_GT(500u, told.size());
+  fs::remove(folder_ / "rows");
+  runs::Manifest(folder_, other, same_).stage("first", [] {});
+  EXPECT_THROW(runs::Manifest(folder_, third, same_), InvalidArgument) << "a stage has ended";
+}
+
 /// Uses a processor for so many seconds of its own time.
 void work_for(double seconds) {
   const auto used = [] {

@@ -314,7 +314,7 @@ TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
   const networks::TrainingSummary summary = train_explainer(explainer, *backbone, data, 1, folder_ / "explainer");
   // Each sample has a v(∅) of its own, since the channel that is always shown is in it.
   EXPECT_EQ(4 * 16 + 2 * 6 + 2 * 32, summary.operator_evaluations);
-  const auto trained = operators::load_operator(folder_ / "explainer" / "model.safetensors");
+  const auto trained = operators::load_network(folder_ / "explainer" / "model.safetensors", {});
   EXPECT_EQ(2, trained->input_channels());
   EXPECT_EQ(1, trained->output_channels());
 }

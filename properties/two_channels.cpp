@@ -150,8 +150,12 @@ TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
   EXPECT_EQ(1, explained) << "it takes no budget, so it runs once";
   EXPECT_EQ(16u, json["explainers"]["model"].get<std::string>().size()) << "a checksum";
   expect_refusal("compare --query 0,0" + common, 2, "trained for the centre");
-  // The backbone's weights have an explainer's channels.
-  expect_refusal("compare --query 4,4" + common + ",explainer:" + weights("backbone"), 2, "same file name");
+  // The backbone's weights have an explainer's channels, and say that they are an operator's.
+  expect_refusal("compare --query 4,4" + common + ",explainer:" + weights("backbone"), 3, "holds an operator");
+  make_folder(path("other"));
+  fs::copy_file(weights("explainer"), path("other/model.safetensors"));
+  expect_refusal("compare --query 4,4" + common + ",explainer:" + path("other/model.safetensors"), 2,
+                 "same file name");
   expect_refusal("compare --game glove_market --players 4 --budgets 8 --methods explainer:" + weights("explainer"), 2,
                  "not known here");
 }
@@ -163,7 +167,9 @@ TEST_F(TwoChannels, AComparisonKnowsItsExplainerByItsWeights) {
   fs::copy_file(weights("explainer"), path("explainer.safetensors"));
   done(command);
   EXPECT_EQ(0, opshap(command).code) << "done is done";
-  fs::copy_file(weights("backbone"), path("explainer.safetensors"), fs::copy_options::overwrite_existing);
+  data::Safetensors content = data::read_safetensors(weights("explainer"));
+  content.metadata["note"] = "another file";
+  data::write_safetensors(path("explainer.safetensors"), content);
   expect_refusal(command, 2, "other settings");
 }
 

@@ -399,6 +399,18 @@ void require_used_options(const CLI::App& app) {
   }
 }
 
+CLI::Option* above_zero(CLI::Option* option) {
+  // CLI::PositiveNumber takes nan, and says the largest double in 309 digits.
+  return option->check(CLI::Validator(
+      [option](const std::string& text) {
+        const std::optional<double> number = number_of<double>(text);
+        require(number && std::isfinite(*number) && *number > 0, "opshap: ", option->get_name(), "=", text,
+                " (not a number above 0). Give one.");
+        return std::string();
+      },
+      "", "above zero"));
+}
+
 CLI::Option* add_shard(CLI::App& command, std::string& shard) {
   return command
       .add_option(

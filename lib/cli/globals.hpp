@@ -88,6 +88,9 @@ const std::vector<OptionUse>& option_uses();
 /// arguments are parsed, before the command runs.
 void require_used_options(const CLI::App& app);
 
+/// An option whose number has to be finite and above 0. Throws InvalidArgument with the option's name where it is not.
+CLI::Option* above_zero(CLI::Option* option);
+
 /// Adds --shard i/N to a command whose work can be done in parts (runs::Part::parse() reads it).
 CLI::Option* add_shard(CLI::App& command, std::string& shard);
 

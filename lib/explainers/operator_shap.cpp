@@ -64,6 +64,10 @@ FieldBatch with_query(const FieldBatch& inputs, const std::vector<std::int64_t>&
 std::unique_ptr<Explainer> load_explainer(const std::filesystem::path& weights, const Operator& explained,
                                           const std::string& device) {
   auto network = operators::load_network(weights, operators::tensor_options(networks::Precision::float32, device));
+  // Weights of before, and those of other programs, say nothing of themselves.
+  require<DataError>(network->trained_for().empty() || network->trained_for().contains("players"),
+                     "explainer: file=", weights.string(),
+                     " (holds an operator). Give the weights of an explainer, as `opshap train explainer` writes them.");
   require<DataError>(network->output_channels() == 1, "explainer: out_channels=", network->output_channels(), " in ",
                      weights.string(), " (a density is one channel). Give an explainer's weights.");
   const bool any_query = operators::takes_any_query(network->config());

@@ -308,7 +308,10 @@ std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const
     require_no_kernel(request, "a TorchScript archive");
     return as_operator(load_torch_script(path, options, input));
   }
-  return as_operator(load_network(path, options), request);
+  auto network = load_network(path, options);
+  require<DataError>(!network->trained_for().contains("players"), "operator: file=", path.string(),
+                     " (holds an explainer). Give the weights of an operator.");
+  return as_operator(std::move(network), request);
 }
 
 std::unique_ptr<Operator> untrained_operator(const networks::NetworkConfig& config, std::uint64_t seed,

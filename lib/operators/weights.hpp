@@ -45,8 +45,8 @@ void require_device(const std::string& device);
 /// get, where there is one.
 ///
 /// With `engine`, games of masked inputs use the coalition engine where it covers the network (Operator::coalition_path
-/// tells). Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes,
-/// and values that are not finite; EnvironmentError when the device is not there.
+/// tells). Throws DataError for a file that is not one, for an explainer, for missing or unexpected tensors (all
+/// listed), wrong shapes, and values that are not finite; EnvironmentError when the device is not there.
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device = "cpu",
                                         networks::Precision precision = networks::Precision::float32,
                                         bool engine = true, const std::vector<std::int64_t>& input = {});

@@ -24,20 +24,40 @@ std::string now_utc() {
   return text;
 }
 
+/// The part of a text from there on that fits into a message.
+std::string excerpt(const std::string& text, std::size_t from = 0) {
+  const std::string part = text.substr(std::min(from, text.size()), 120);
+  return message(from > 0 ? "..." : "", part, from + part.size() < text.size() ? "..." : "");
+}
+
 /// The first place where two texts of JSON differ, in words that fit into a message.
 std::string first_difference(const Json& then, const Json& now, const std::string& path) {
-  const auto shown = [](const Json& value) { return value.dump().substr(0, 120); };
   const auto name_of = [&path](const std::string& key) { return path.empty() ? key : path + "." + key; };
   if (then == now) return "";
   if (then.is_object() && now.is_object()) {
     for (const auto& [key, value] : now.items()) {
-      if (!then.contains(key)) return message(name_of(key), ": not there, and now ", shown(value));
+      if (!then.contains(key)) return message(name_of(key), ": not there, and now ", excerpt(value.dump()));
       if (std::string found = first_difference(then[key], value, name_of(key)); !found.empty()) return found;
     }
     for (const auto& [key, value] : then.items())
-      if (!now.contains(key)) return message(name_of(key), ": ", shown(value), ", and now none");
+      if (!now.contains(key)) return message(name_of(key), ": ", excerpt(value.dump()), ", and now none");
   }
-  return message(path.empty() ? "settings" : path, ": ", shown(then), ", and now ", shown(now));
+  // Of long texts that begin alike a reader wants to see where they differ.
+  const std::string was = then.dump(), is = now.dump();
+  const auto alike = static_cast<std::size_t>(std::ranges::mismatch(was, is).in1 - was.begin());
+  const std::size_t from = alike < 80 ? 0 : alike - 30;
+  return message(path.empty() ? "settings" : path, ": ", excerpt(was, from), ", and now ", excerpt(is, from));
+}
+
+/// Whether a run ended no stage and made no file but these two: it was stopped by its own mistake, and binds nobody.
+bool left_nothing(const std::filesystem::path& folder, const Json& manifest) {
+  const Json stages = manifest.value("stages", Json());
+  if (!stages.is_array()) return false;
+  for (const Json& stage : stages)
+    if (!stage.is_object() || stage.value("ended", Json()) != false) return false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().filename() != "manifest.json" && entry.path().filename() != "log.jsonl") return false;
+  return true;
 }
 
 Json new_manifest(const Beginning& beginning) {
@@ -66,6 +86,7 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
       other ? other(json["settings"]) : first_difference(json["settings"], beginning.subject.at("settings"), "");
   if (json.value("seed", Json()) != beginning.seed)
     differs += message(differs.empty() ? "" : "; ", "seed: ", json.value("seed", Json()), ", and now ", beginning.seed);
+  if (!differs.empty() && left_nothing(path.parent_path(), json)) return new_manifest(beginning);
   require(differs.empty(), beginning.who, ": --out=", path.parent_path().string(),
           " (holds a run of other settings: ", differs, "). Choose another folder, or remove this one.");
   if (!beginning.makes_lost_rows) require_rows_to_go_on(path.parent_path(), json, beginning.who);

@@ -67,7 +67,8 @@ class Manifest {
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
   /// the folder's manifest is of another schema or its rows have changed since they were written or are packed, and
   /// InvalidArgument when it is that of a run with other settings or another seed, and when another process is at work
-  /// there. Without `other` the settings have to be equal to those of the beginning.
+  /// there. Without `other` the settings have to be equal to those of the beginning. A run that ended no stage and made
+  /// no file but its manifest and log binds nobody: the new one takes its place.
   Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other = {});
   /// Of a part of the run, in its own folder (Part::folder); of the run itself when the part is the whole. Throws
   /// InvalidArgument also when the run has units or rows already, so that there is nothing left for a part.

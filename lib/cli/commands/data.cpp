@@ -253,11 +253,11 @@ void add_import(CLI::App& data, const Globals& globals) {
       ->required();
   CLI::Option* lead =
       meshgraphnets->add_option("--lead", flows.flows.lead, "Frames from the input of a sample to its target");
-  lead->check(CLI::PositiveNumber);
+  above_zero(lead);
   CLI::Option* windows = meshgraphnets->add_option("--windows", flows.flows.windows, "Samples of each trajectory");
-  windows->check(CLI::PositiveNumber);
-  meshgraphnets->add_option("--trajectories", flows.flows.trajectories, "The most of each part (default: all)")
-      ->check(CLI::PositiveNumber);
+  above_zero(windows);
+  above_zero(
+      meshgraphnets->add_option("--trajectories", flows.flows.trajectories, "The most of each part (default: all)"));
   meshgraphnets
       ->add_option("--windows-like", flows.flows.windows_like,
                    "A data set of trajectories whose lead and windows are taken")

@@ -293,12 +293,9 @@ void add_reproduce(CLI::App& app, const Globals& globals) {
       ->check(CLI::IsMember(stage_names))
       ->capture_default_str()
       ->excludes(shard);
-  command
-      ->add_option(
-          "--minutes", options.minutes,
-          "End with exit code 6 where a further piece (an epoch, an input) would take longer; the same command "
-          "goes on")
-      ->check(CLI::PositiveNumber);
+  above_zero(command->add_option(
+      "--minutes", options.minutes,
+      "End with exit code 6 where a further piece (an epoch, an input) would take longer; the same command goes on"));
   CLI::Option* dry_run = command->add_flag(
       "--dry-run", options.dry_run,
       "Only say what each stage will cost: evaluations, time by rates that are measured now, disk. Nothing is written");

@@ -96,9 +96,8 @@ StudiedRun read_studied_run(const fs::path& run, const fs::path& overrides, cons
 }
 
 void add_studied_games(CLI::App& command, StudiedGames& games) {
-  command.add_option("--inputs", games.inputs, "Test inputs")->check(CLI::PositiveNumber)->capture_default_str();
-  command.add_option("--reference-error", games.reference_error, "Relative error of the references")
-      ->check(CLI::PositiveNumber)
+  above_zero(command.add_option("--inputs", games.inputs, "Test inputs"))->capture_default_str();
+  above_zero(command.add_option("--reference-error", games.reference_error, "Relative error of the references"))
       ->capture_default_str();
 }
 

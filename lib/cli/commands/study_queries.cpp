@@ -192,8 +192,7 @@ void add_query_study(CLI::App& study, const Globals& globals) {
   command->add_option("--points", options.points, "Points per axis")
       ->check(CLI::Range(2, 1 << 15))
       ->capture_default_str();
-  command->add_option("--positions", options.positions, "Positions of the query along the first axis")
-      ->check(CLI::PositiveNumber)
+  above_zero(command->add_option("--positions", options.positions, "Positions of the query along the first axis"))
       ->capture_default_str();
   add_studied_games(*command, options.games);
 }

@@ -110,8 +110,7 @@ void add_train(CLI::App& app, const Globals& globals) {
   add_resolutions(*explainer, options->own.resolutions,
                   "With --inputs: points per axis, ascending, such as 16,32 or 12x20")
       ->needs(inputs);
-  explainer->add_option("--samples", options->own.samples, "With --inputs: how many games are labelled")
-      ->check(CLI::PositiveNumber)
+  above_zero(explainer->add_option("--samples", options->own.samples, "With --inputs: how many games are labelled"))
       ->capture_default_str()
       ->needs(inputs);
   explainer->callback([=, &globals] {
