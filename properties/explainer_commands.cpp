@@ -128,6 +128,19 @@ TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {
                   "was trained for something else: baseline 0.1 instead of zero"));
 }
 
+// An operator may be asked of any field, but whoever took the wrong file should hear of it.
+TEST_F(ExplainerCommands, DataOfAnotherProblemThanTheOperatorsGetARemark) {
+  done("data generate --pde advection1d --samples 10 --resolutions 16,32 -q --out " + path("advection.h5"));
+  const auto evaluated = [&](const std::string& data, const std::string& out) {
+    return done("evaluate --data " + data + " --operator " + backbone() + " --explainer " + weights("explainer") +
+                " --profile " OPSHAP_SOURCE_DIR "/properties/support/small_burgers.toml -q --out " + path(out))
+        .err;
+  };
+  const std::string told = evaluated(path("advection.h5"), "other");
+  EXPECT_TRUE(has(told, "the operator learned burgers1d {") && has(told, ", and the data are of advection1d {")) << told;
+  EXPECT_FALSE(has(evaluated((run_ / "data" / "burgers1d.h5").string(), "own"), "learned"));
+}
+
 // The same question by a word and by the field that the word stands for.
 TEST_F(ExplainerCommands, WordsOfABaselineAreTheFieldsThatTheyName) {
   FieldBatch input{.domain = Domain::unit({32}), .batch = 1, .channels = 1, .values = {}};

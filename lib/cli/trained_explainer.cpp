@@ -60,6 +60,12 @@ void require_trained_for(const std::string& who, const methods::Method& explaine
   std::cerr << who << ": note: " << name << " was trained for something else: " << other << ".\n";
 }
 
+void note_other_problem(const std::string& who, const Operator& op, const data::Dataset& data) {
+  if (op.problem().empty() || op.problem() == data.problem()) return;
+  std::cerr << who << ": note: the operator learned " << op.problem() << ", and the data are of " << data.problem()
+            << ".\n";
+}
+
 namespace {
 
 /// The coordinates of a query that was given by position, as trained_for() writes it.

@@ -288,6 +288,8 @@ Dataset served_at(Dataset data, const std::vector<Resolution>& resolutions) {
   return data;
 }
 
+std::string Dataset::problem() const { return parameters.empty() ? pde : message(pde, " ", parameters); }
+
 pde::Rest rest_of(const Dataset& data) {
   if (std::ranges::count(pde::names(), data.pde) == 0 || data.parameters.empty())
     return {.state = {}, .reason = "nothing here knows the problem of these data"};

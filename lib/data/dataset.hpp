@@ -105,6 +105,8 @@ struct Dataset {
   std::int64_t samples() const { return inputs.count(); }
   /// Indices of the samples of one part, ascending.
   std::vector<std::int64_t> indices(Split part) const;
+  /// What an operator that learned them says that it learned: the name of the problem and its parameters.
+  std::string problem() const;
   /// Those that a rule explains: of a trajectory the window in the middle, and none where the explained point is a node
   /// of a wall, on which a flow is what it is at all times.
   std::vector<std::int64_t> explained(Split part, const ScenarioRule& rule) const;

@@ -198,8 +198,7 @@ torch::Tensor no_loss(const torch::TensorOptions& options) { return torch::zeros
 
 /// The problem of the data with its parameters, and the data.
 TrainedFor facts_of(const data::Dataset& data) {
-  return {{"problem", data.parameters.empty() ? data.pde : message(data.pde, " ", data.parameters)},
-          {"data", data.content_hash}};
+  return {{"problem", data.problem()}, {"data", data.content_hash}};
 }
 
 /// Mean and deviation of each channel over all points of some samples.

@@ -78,6 +78,7 @@ void run(const EvaluateOptions& options, const Globals& globals) {
   const Profile profile = load_profile_for(options.profile, globals.config, options.data, stored);
   const data::Dataset data = at_points_of(profile, std::move(stored));
   const auto backbone = asked_operator(options.operator_file, globals);
+  note_other_problem("evaluate", *backbone, data);
   const auto explainers = trained_explainers(options, *backbone, globals);
   const ScenarioRule rule = data::rule_for(profile.evaluation.scenario, data);
   for (std::size_t i = 0; i < explainers.size(); ++i)

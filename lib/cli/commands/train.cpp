@@ -126,6 +126,7 @@ void add_train(CLI::App& app, const Globals& globals) {
     const auto backbone = networks::library().load_operator(options->own.op, globals.device,
                                                             networks::Precision::float32, globals.engine);
     const data::Dataset data = at_points_of(profile, std::move(stored));
+    if (networks::library().rank().first()) note_other_problem("train", *backbone, data);
     report(networks::library().train_explainer(profile.explainer, *backbone,
                                                explainer_data(data, profile, profile.explainer, globals.seed),
                                                globals.seed, globals.out, {}, globals.device),
