@@ -44,8 +44,8 @@ void require_explains(const std::string& who, const methods::Method& explainer, 
 void require_trained_for(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
                          const Operator& op, const ScenarioRule& rule, bool force);
 
-/// A remark on standard error where an operator says that it learned another problem than that of the data. It is none
-/// of the questions that are refused: an operator may be asked of any field.
+/// A remark on standard error where an operator says that it learned another problem than that of the data. Nothing is
+/// refused: an operator may be asked of any field.
 void note_other_problem(const std::string& who, const Operator& op, const data::Dataset& data);
 
 /// What a training ends with, at one resolution: the error of the explainer, and that of the mean field beside it,
