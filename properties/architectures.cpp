@@ -433,14 +433,16 @@ TEST_P(EveryNetwork, HasTheMeanFieldOfSeveralInputsThatEachHasAlone) {
   const auto found = op();
   if (!found->has_mean_field()) return;  // said above
   const Domain& domain = GetParam().slope_domains.front();
-  const FieldBatch inputs = fields(domain, 7, 2), many = fields(domain, 7, 3);
-  FieldBatch inclusion = FieldBatch::zeros(domain, 7, 1);
+  // More fields than are worked on at a time, so that some belong to a second chunk.
+  const std::int64_t chunk = found->preferred_batch(domain) / 16, batch = chunk + 3;
+  const FieldBatch inputs = fields(domain, batch, 2), many = fields(domain, batch, 3);
+  FieldBatch inclusion = FieldBatch::zeros(domain, batch, 1);
   Rng rng(test_seed(), "several inputs");
   for (double& probability : inclusion.values) probability = rng.uniform(0, 1);
   const Query query{.point = domain.centre(), .channel = 1};
   for (const FieldBatch& baselines : {many, many.one(0)}) {
     const Operator::Gradient together = found->mean_field_at(inputs, baselines, inclusion, query);
-    for (std::int64_t index = 0; index < inputs.batch; ++index) {
+    for (const std::int64_t index : {std::int64_t{0}, chunk - 1, chunk, chunk + 1, chunk + 2}) {
       const Operator::Gradient alone = found->mean_field_at(
           inputs.one(index), baselines.one(std::min(index, baselines.batch - 1)), inclusion.one(index), query);
       EXPECT_EQ("", mismatch(alone.values[0], together.values[static_cast<std::size_t>(index)], rounding(1e4, 1)));
@@ -448,7 +450,7 @@ TEST_P(EveryNetwork, HasTheMeanFieldOfSeveralInputsThatEachHasAlone) {
     }
   }
   EXPECT_TRUE(has(refusal<InvalidArgument>([&] { found->mean_field_at(inputs, many, inclusion.one(0), query); }),
-                  "batch=7 and 7, fields of inclusion=1 of 1 channels"));
+                  message("batch=", batch, " and ", batch, ", fields of inclusion=1 of 1 channels")));
 }
 
 TEST_P(EveryNetwork, RefusesFieldsThatDoNotFit) {
