@@ -433,12 +433,10 @@ TEST_P(EveryNetwork, HasTheMeanFieldOfSeveralInputsThatEachHasAlone) {
   const auto found = op();
   if (!found->has_mean_field()) return;  // said above
   const Domain& domain = GetParam().slope_domains.front();
-  // More fields than are worked on at a time, so that some belong to a second chunk.
-  const std::int64_t chunk = found->preferred_batch(domain) / 16, batch = chunk + 3;
+  const std::int64_t chunk = found->preferred_batch(domain) / 16, batch = chunk + 3;  // so there are two chunks
   const FieldBatch inputs = fields(domain, batch, 2), many = fields(domain, batch, 3);
   FieldBatch inclusion = FieldBatch::zeros(domain, batch, 1);
-  Rng rng(test_seed(), "several inputs");
-  for (double& probability : inclusion.values) probability = rng.uniform(0, 1);
+  std::ranges::generate(inclusion.values, [rng = Rng(test_seed(), "many")]() mutable { return rng.uniform(0, 1); });
   const Query query{.point = domain.centre(), .channel = 1};
   for (const FieldBatch& baselines : {many, many.one(0)}) {
     const Operator::Gradient together = found->mean_field_at(inputs, baselines, inclusion, query);
